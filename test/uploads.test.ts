@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { UploadFiles, writeFresh } from '../server/uploads/files.ts';
-import { createTurns, OutOfTime, takeShort } from '../server/uploads/turns.ts';
+import { createTaskQueue, OutOfTime, runShortFirst } from '../server/uploads/task-queue.ts';
 
 describe('the folder of uploads', () => {
   const upload = { id: 'an-id', fileName: 'customers.csv' };
@@ -105,7 +105,7 @@ describe('the folder of uploads', () => {
 
 test('the waiting organization that has imported the least is next', async () => {
   let nowMs = 0;
-  const take = createTurns({ all: 1, long: 1 }, () => nowMs);
+  const take = createTaskQueue({ all: 1, long: 1 }, () => nowMs);
   const order: string[] = [];
   const finish: (() => void)[] = [];
   const work = (name: string) =>
@@ -139,7 +139,7 @@ describe('short work', () => {
   const never = new Promise<never>(() => undefined);
 
   test('never waits for long work, no matter how many organizations have some', async () => {
-    const take = createTurns({ all: 3, long: 2 });
+    const take = createTaskQueue({ all: 3, long: 2 });
     const started: string[] = [];
     const long = (name: string) =>
       void take(name, true, async () => {
@@ -155,7 +155,7 @@ describe('short work', () => {
   });
 
   test('takes every free slot', async () => {
-    const take = createTurns({ all: 3, long: 2 });
+    const take = createTaskQueue({ all: 3, long: 2 });
     let running = 0;
     for (const name of ['a', 'b', 'c', 'd'])
       void take(name, false, async () => {
@@ -167,7 +167,7 @@ describe('short work', () => {
   });
 
   test('starts over as long work if it takes too long, in turn with the other long work', async () => {
-    const take = createTurns({ all: 2, long: 1 });
+    const take = createTaskQueue({ all: 2, long: 1 });
     let end: () => void = () => undefined;
     const other = take('a', true, () => new Promise<void>((resolve) => (end = resolve)));
     const tries: boolean[] = [];
@@ -177,13 +177,13 @@ describe('short work', () => {
       if (!isLong) throw new OutOfTime();
       return 'done';
     };
-    const checked = takeShort(take, 'b', work, () => (wasShort = true));
+    const checked = runShortFirst(take, 'b', work, () => (wasShort = true));
     await settled();
     expect(tries).toEqual([false]);
     end();
     await other;
     expect([await checked, tries, wasShort]).toEqual(['done', [false, true], false]);
-    await takeShort(
+    await runShortFirst(
       take,
       'b',
       async (isLong) => void tries.push(isLong),
@@ -194,7 +194,7 @@ describe('short work', () => {
       tries.push(isLong);
       throw new Error('broken');
     };
-    await expect(takeShort(take, 'b', failing, () => undefined)).rejects.toThrow('broken');
+    await expect(runShortFirst(take, 'b', failing, () => undefined)).rejects.toThrow('broken');
     expect(tries).toHaveLength(4);
   });
 });

@@ -44,7 +44,7 @@ export async function admitSignIn(pool: pg.Pool, attempt: Attempt): Promise<numb
 }
 
 /** After a correct password: attempts on this account from the same network or device no longer count. */
-export async function forgiveSignIn(pool: pg.Pool, attempt: Attempt): Promise<void> {
+export async function clearSignInAttempts(pool: pg.Pool, attempt: Attempt): Promise<void> {
   await pool.query('delete from sign_in.attempts where key = $1', [`account ${accountOf(attempt)}`]);
   const text = 'update sign_in.attempts set count = greatest(count - 1, 0) where key = $1';
   if (attempt.device === undefined) await pool.query(text, [`address ${networkOf(attempt.ipAddress)}`]);
@@ -57,7 +57,7 @@ type CodeAttempt = { appId: string; device?: string | undefined };
 export const admitCode = (pool: pg.Pool, attempt: CodeAttempt) => take(pool, 'code', codeKey(attempt));
 
 /** After a correct code. */
-export async function forgiveCode(pool: pg.Pool, attempt: CodeAttempt): Promise<void> {
+export async function clearCodeAttempts(pool: pg.Pool, attempt: CodeAttempt): Promise<void> {
   await pool.query('delete from sign_in.attempts where key = $1', [`code ${codeKey(attempt)}`]);
 }
 
@@ -84,7 +84,7 @@ export const admitToLog = async (pool: pg.Pool, memberId: string) => (await take
 export const claimWork = async (pool: pg.Pool, work: string, seconds: number): Promise<boolean> =>
   (await count(pool, `work ${work}`, seconds)).count === 1;
 
-const counting = `insert into sign_in.attempts as a (key, count, ends_at) values ($1, 1, now() + $2 * interval '1 second')
+const upsertAttempt = `insert into sign_in.attempts as a (key, count, ends_at) values ($1, 1, now() + $2 * interval '1 second')
   on conflict (key) do update set
     count = case when a.ends_at <= now() then 1 else a.count + 1 end,
     ends_at = case when a.ends_at <= now() then excluded.ends_at else a.ends_at end
@@ -98,7 +98,7 @@ async function take(pool: pg.Pool, limit: Limit, whose: string): Promise<number>
 }
 
 async function count(pool: pg.Pool, key: string, seconds: number): Promise<{ count: number; secondsLeft: number }> {
-  const { rows } = await pool.query<{ count: number; secondsLeft: number }>(counting, [key, seconds]);
+  const { rows } = await pool.query<{ count: number; secondsLeft: number }>(upsertAttempt, [key, seconds]);
   return rows[0] ?? { count: 0, secondsLeft: 0 };
 }
 

@@ -19,7 +19,7 @@ const credentials = `members m join sign_in."user" u on u.email = m.email_key jo
     and (a."accountId" = m.id::text or (a."accountId" = u.id::text and m.created_at <= a."createdAt"))
   where m.removed_at is null`;
 
-const finding = `select m.id as "memberId", m.organization_id as "organizationId", u.id as "userId", a.password
+const selectCredentials = `select m.id as "memberId", m.organization_id as "organizationId", u.id as "userId", a.password
   from ${credentials} and m.email_key = $1 order by m.last_signed_in_at desc nulls last, m.id limit 50`;
 
 /** `opensAll`: no membership of the address has another password. */
@@ -31,7 +31,7 @@ export type Match = { right: Credential[]; opensAll: boolean };
  * right one.
  */
 export async function matchPassword(connection: Connection, email: string, password: string): Promise<Match> {
-  const { rows } = await connection.query<Credential>(finding, [email.toLowerCase()]);
+  const { rows } = await connection.query<Credential>(selectCredentials, [email.toLowerCase()]);
   const stored = [...new Set(rows.map((row) => row.password))];
   if (stored.length === 0) await hashPassword(password);
   const hashes = new Set<string>();

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { Database } from '../database/orm.ts';
 import type { Secret } from '../text/signatures.ts';
-import { admitCode, forgiveCode } from './attempts.ts';
+import { admitCode, clearCodeAttempts } from './attempts.ts';
 import { readPasswords } from './credentials.ts';
 import type { Credential } from './credentials.ts';
 import type { KnownDevices } from './known-devices.ts';
@@ -15,7 +15,7 @@ import { noteCookie, signedCookie } from './session-cookie.ts';
 import type { NoteCookie } from './session-cookie.ts';
 import { endSessions } from './sessions.ts';
 import type { Device } from './sessions.ts';
-import { admit, logFailure, logOwn } from './sign-in-log.ts';
+import { completeSignIn, logFailure, logOwn } from './sign-in-log.ts';
 import type { SignIns } from './sign-in.ts';
 import type { App, Clock, TwoFactor } from './two-factor.ts';
 
@@ -77,7 +77,7 @@ export class SecondStep {
     const memberIds = credentials.map(({ memberId }) => memberId);
     const userId = credentials[0]?.userId ?? '';
     if ((await twoFactor.read(memberIds)).length === 0) {
-      const cookies = await admit(this.#parts, { email, admitted: { userId, memberIds }, device });
+      const cookies = await completeSignIn(this.#parts, { email, owner: { userId, memberIds }, device });
       return { cookies, needsCode: false };
     }
     const endsAtMs = (await now()) + codeSeconds * 1000;
@@ -113,9 +113,9 @@ export class SecondStep {
       if (wait > 0) continue;
       const accepted = await twoFactor.accept(app, code);
       if (!accepted) continue;
-      await forgiveCode(database.signIns, attempt);
+      await clearCodeAttempts(database.signIns, attempt);
       const own = apps.flatMap(({ id, memberId }) => (id === app.id ? [memberId] : []));
-      const memberIds = [...own, ...(await this.#cover(app, first))];
+      const memberIds = [...own, ...(await this.#protect(app, first))];
       const recovered = accepted.isRecovery ? await this.#members(first.email, memberIds) : [];
       await logOwn(database, recovered, { action: 'recovery_code_used' });
       return this.#open(first, memberIds, { device, recovered: recovered.map((member) => member.organizationName) });
@@ -134,12 +134,12 @@ export class SecondStep {
   }
 
   /** Extends the app to the memberships that needed no code, and ends their sessions. */
-  async #cover(app: App, { email, open }: Pending): Promise<string[]> {
+  async #protect(app: App, { email, open }: Pending): Promise<string[]> {
     const { database, twoFactor } = this.#parts;
-    const covered = await twoFactor.cover(app, open);
-    await endSessions(database.signIns, covered, { except: null });
-    await logOwn(database, await this.#members(email, covered), { action: 'two_factor_turned_on' });
-    return covered;
+    const protectedIds = await twoFactor.protect(app, open);
+    await endSessions(database.signIns, protectedIds, { except: null });
+    await logOwn(database, await this.#members(email, protectedIds), { action: 'two_factor_turned_on' });
+    return protectedIds;
   }
 
   async #open(
@@ -147,7 +147,7 @@ export class SecondStep {
     memberIds: string[],
     { device, recovered = [] }: { device: Device; recovered?: string[] },
   ): Promise<CodeResult> {
-    const cookies = await admit(this.#parts, { email, admitted: { userId, memberIds }, device });
+    const cookies = await completeSignIn(this.#parts, { email, owner: { userId, memberIds }, device });
     return { outcome: 'accepted', cookies: [...cookies, this.#cookie.clear()], email, next, recovered };
   }
 

@@ -28,7 +28,7 @@ export type OpenSession = {
 };
 
 /** Only hashes of tokens are stored, so a copy of the database cannot be used to sign in. */
-const sealed = (token: string) => hash('sha256', token, 'base64url');
+const hashOfToken = (token: string) => hash('sha256', token, 'base64url');
 
 /** Whether the session `s` is still valid. */
 const isLive = `s."expiresAt" > now() and s."createdAt" > now() - interval '${sessionSeconds.whole} seconds'`;
@@ -48,12 +48,12 @@ export async function startSession(
   await pool.query(
     `insert into sign_in."session" ("userId", token, "memberIds", "ipAddress", "userAgent", "expiresAt", "updatedAt")
      values ($1, $2, $3, $4, $5, now() + interval '${sessionSeconds.idle} seconds', now())`,
-    [userId, sealed(token), memberIds, device.ipAddress, device.userAgent.slice(0, 300)],
+    [userId, hashOfToken(token), memberIds, device.ipAddress, device.userAgent.slice(0, 300)],
   );
   return token;
 }
 
-const finding = `select s.id, s."userId", s."organizationId" as current, m.id as "memberId",
+const selectSession = `select s.id, s."userId", s."organizationId" as current, m.id as "memberId",
     m.organization_id as "organizationId", o.name as "organizationName",
     exists (select from sign_in.two_factor_members t where t.member_id = m.id) as "hasTwoFactor",
     s."memberIds" is null as "isSingleSignOn",
@@ -68,7 +68,7 @@ type Found = Membership &
 
 /** The session of this token; undefined if it has ended. Renews it if its last renewal was five minutes ago or more. */
 export async function readSession(pool: pg.Pool, token: string): Promise<OpenSession | undefined> {
-  const { rows } = await pool.query<Found>(finding, [sealed(token)]);
+  const { rows } = await pool.query<Found>(selectSession, [hashOfToken(token)]);
   const [first] = rows;
   if (!first) return undefined;
   const { id, userId, current, isSingleSignOn, isStale } = first;
@@ -92,7 +92,7 @@ export async function chooseOrganization(
 }
 
 export async function endSession(pool: pg.Pool, token: string): Promise<void> {
-  await pool.query('delete from sign_in."session" where token = $1', [sealed(token)]);
+  await pool.query('delete from sign_in."session" where token = $1', [hashOfToken(token)]);
 }
 
 export type Session = {

@@ -3,13 +3,13 @@ import type { Database } from '../database/orm.ts';
 import { forOrganization } from '../database/tenant.ts';
 import type { AuditAction } from '../entities/audit-event.ts';
 import { writeEvent } from '../records/audit-log.ts';
-import { admitSignIn, admitToLog, forgiveSignIn } from './attempts.ts';
+import { admitSignIn, admitToLog, clearSignInAttempts } from './attempts.ts';
 import type { Credential } from './credentials.ts';
 import type { KnownDevices } from './known-devices.ts';
 import { membersWithEmail, noteSignIn } from './member-lookup.ts';
 import type { KnownMember } from './member-lookup.ts';
 import type { Device } from './sessions.ts';
-import type { Admitted, SignIns } from './sign-in.ts';
+import type { SessionOwner, SignIns } from './sign-in.ts';
 
 type Attempt = { email: string; password: string; device: Device; knownDevice: string | undefined };
 export type SignInResult =
@@ -33,16 +33,16 @@ export async function attemptSignIn(
     return { outcome: 'rejected' };
   }
   // Knowing the password of one membership does not excuse guesses at those of the others.
-  if (opensAll) await forgiveSignIn(pool, attempt);
+  if (opensAll) await clearSignInAttempts(pool, attempt);
   return { outcome: 'accepted', credentials };
 }
 
 /** Starts the session of someone who has proven who they are, and remembers the browser. */
-export async function admit(
+export async function completeSignIn(
   { database, signIns, devices }: { database: Database; signIns: SignIns; devices: KnownDevices },
-  { email, admitted, device }: { email: string; admitted: Admitted; device: Device },
+  { email, owner, device }: { email: string; owner: SessionOwner; device: Device },
 ): Promise<string[]> {
-  const { memberIds } = admitted;
+  const { memberIds } = owner;
   const known = await membersWithEmail(database.signIns, email);
   const members = known.filter(({ id }) => memberIds === null || memberIds.includes(id));
   for (const member of members) {
@@ -51,7 +51,7 @@ export async function admit(
     await writeEvent(forOrganization(database, member.organizationId).em(), entry);
   }
   const opened = members.map(({ organizationId }) => organizationId);
-  return [await signIns.start(admitted, device), devices.remember(email, opened)];
+  return [await signIns.start(owner, device), devices.remember(email, opened)];
 }
 
 /** Records what members did to their own accounts. */

@@ -29,7 +29,7 @@ export type Visitor = {
 };
 
 /** The person a session is for; `memberIds` is null if the address itself was proven, rather than a password. */
-export type Admitted = { userId: string; memberIds: string[] | null };
+export type SessionOwner = { userId: string; memberIds: string[] | null };
 
 type Parts = { database: Database; secret: Secret; secure: boolean };
 
@@ -49,8 +49,8 @@ export class SignIns {
   }
 
   /** Returns the session's cookie. */
-  async start(admitted: Admitted, device: Device): Promise<string> {
-    const token = await startSession(this.#database.signIns, { ...admitted, device });
+  async start(owner: SessionOwner, device: Device): Promise<string> {
+    const token = await startSession(this.#database.signIns, { ...owner, device });
     return this.#cookie.set(token, sessionSeconds.idle);
   }
 

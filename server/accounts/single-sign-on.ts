@@ -11,7 +11,7 @@ import { userOf } from './credentials.ts';
 import { membersWithEmail } from './member-lookup.ts';
 import { noteCookie, signedCookie } from './session-cookie.ts';
 import type { NoteCookie } from './session-cookie.ts';
-import type { Admitted } from './sign-in.ts';
+import type { SessionOwner } from './sign-in.ts';
 
 export type Provider = { issuer: string; clientId: string; clientSecret: string };
 
@@ -19,7 +19,7 @@ export const callbackPath = '/settings/oidc/callback';
 /** Limits on a provider that is slow or sends too much, and on the sign-in as a whole. */
 const bounds = { requestSeconds: 5, bytes: 1_000_000, signInSeconds: 600 };
 
-type Finished = Admitted & { next: string; email: string };
+type Finished = SessionOwner & { next: string; email: string };
 
 type Parts = {
   database: Pick<Database, 'signIns'>;

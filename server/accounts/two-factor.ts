@@ -24,16 +24,16 @@ type Offer = { secret: string; sealed: string };
 export type Clock = () => number | Promise<number>;
 type Parts = { database: Pick<Database, 'signIns'>; secret: Secret; now: Clock };
 
-const reading = `select f.id, t.member_id as "memberId", f.sealed_secret as "sealedSecret", f.created_at::text as "createdAt",
+const selectApps = `select f.id, t.member_id as "memberId", f.sealed_secret as "sealedSecret", f.created_at::text as "createdAt",
     cardinality(f.recovery_hashes) as "codesLeft"
   from sign_in.two_factor_members t join sign_in.two_factor f on f.id = t.two_factor_id
   where t.member_id = any($1) order by f.created_at, f.id`;
 
 /** The apps of these memberships. */
 export const readApps = async (pool: Pick<pg.Pool, 'query'>, memberIds: readonly string[]): Promise<App[]> =>
-  (await pool.query<App>(reading, [memberIds])).rows;
+  (await pool.query<App>(selectApps, [memberIds])).rows;
 
-const covering = `insert into sign_in.two_factor_members select unnest($2::uuid[]), $1
+const insertProtected = `insert into sign_in.two_factor_members select unnest($2::uuid[]), $1
   on conflict (member_id) do nothing returning member_id as id`;
 
 /** Also deletes an app that no longer protects anything. */
@@ -90,7 +90,7 @@ export class TwoFactor {
         `insert into sign_in.two_factor (id, user_id, sealed_secret, last_step, recovery_hashes) values ($1, $2, $3, $4, $5)`,
         [id, userId, this.#seal.seal(secret, id), step, codes.map(hashOfRecoveryCode)],
       );
-      const { rowCount } = await client.query(covering, [id, memberIds]);
+      const { rowCount } = await client.query(insertProtected, [id, memberIds]);
       if (rowCount !== memberIds.length) throw alreadyOn();
     });
     return codes;
@@ -111,8 +111,8 @@ export class TwoFactor {
   }
 
   /** Protects these memberships with the app; returns those that were not protected before. */
-  async cover({ id }: App, memberIds: readonly string[]): Promise<string[]> {
-    return (await this.#pool.query<{ id: string }>(covering, [id, memberIds])).rows.map((row) => row.id);
+  async protect({ id }: App, memberIds: readonly string[]): Promise<string[]> {
+    return (await this.#pool.query<{ id: string }>(insertProtected, [id, memberIds])).rows.map((row) => row.id);
   }
 
   async turnOff(memberIds: readonly string[]): Promise<void> {

@@ -26,13 +26,13 @@ const grantForm = z.object({
 export type Grant = z.infer<typeof grantForm>;
 
 /** Only hashes are stored, so a copy of the database contains no code. */
-const sealed = (code: string) => hash('sha256', code, 'base64url');
+const hashOfCode = (code: string) => hash('sha256', code, 'base64url');
 
 /** Returns the code, which only the application gets. */
 export async function issueCode({ signIns }: Pick<Database, 'signIns'>, actor: Actor, granted: Grant): Promise<string> {
   const code = randomBytes(32).toString('base64url');
   const text = 'insert into sign_in.codes (hash, organization_id, member_id, granted) values ($1, $2, $3, $4)';
-  await signIns.query(text, [sealed(code), actor.organizationId, actor.id, JSON.stringify(granted)]);
+  await signIns.query(text, [hashOfCode(code), actor.organizationId, actor.id, JSON.stringify(granted)]);
   return code;
 }
 
@@ -46,7 +46,7 @@ export type Exchange = {
 };
 type Row = { organizationId: OrganizationId; memberId: string; granted: string; isFresh: boolean };
 
-const finding = `select organization_id as "organizationId", member_id as "memberId", granted,
+const selectCode = `select organization_id as "organizationId", member_id as "memberId", granted,
     created_at > now() - interval '${codeSeconds} seconds' as "isFresh" from sign_in.codes where hash = $1`;
 
 const used = () => new OAuthError('invalid_grant', 'This code was used before, so the key made from it was revoked.');
@@ -56,8 +56,8 @@ const used = () => new OAuthError('invalid_grant', 'This code was used before, s
  * because one of the two senders has stolen it.
  */
 export async function exchangeCode(database: Database, typed: Exchange): Promise<{ raw: string; grant: Grant }> {
-  const csrfTokenId = sealed(typed.code);
-  const { rows } = await database.signIns.query<Row>(finding, [csrfTokenId]);
+  const csrfTokenId = hashOfCode(typed.code);
+  const { rows } = await database.signIns.query<Row>(selectCode, [csrfTokenId]);
   const [row] = rows;
   if (!row) throw new OAuthError('invalid_grant', 'This code is unknown or has expired. Connect again.');
   const granted = grantForm.parse(JSON.parse(row.granted));

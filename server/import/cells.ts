@@ -4,7 +4,7 @@ import { unescapeFormula } from '../text/spreadsheet.ts';
 import { countryCode } from './countries.ts';
 import { isDate, isDecimal } from './fields.ts';
 import type { Column } from './inspect.ts';
-import type { Export } from './presets/export.ts';
+import type { Preset } from './presets/preset.ts';
 import { exampleColumns, reportWidth } from './report.ts';
 import type { Example } from './report.ts';
 import type { Cell } from './source.ts';
@@ -18,7 +18,7 @@ type Table = {
   columns: readonly Column[];
   /** The field that each column fills. */
   fields: readonly (string | undefined)[];
-  preset: Export | undefined;
+  preset: Preset | undefined;
 };
 
 export type Readings = { decimalPoint: DecimalPoint; dateOrder: DateOrder };
@@ -67,10 +67,10 @@ export function readingsOf(
 const written = { ',': '1.234,50', '.': '1,234.50', 'day-month': '31/12/2026', 'month-day': '12/31/2026' } as const;
 
 /** Returns a function that puts a column's cell into its field; an empty cell sets nothing. */
-export function placerOf(
+export function cellSetter(
   field: string,
   readings: Readings,
-  preset: Export | undefined,
+  preset: Preset | undefined,
 ): (row: Record<string, unknown>, cell: Cell) => void {
   const read = valueReader(field, readings, preset?.tagSeparator ?? ';');
   const convert = preset?.convert?.[field];

@@ -2,7 +2,7 @@
 import { constraintOf, sqlStateOf } from '../records/constraint.ts';
 import { publicId } from '../records/public-id.ts';
 import type { Entry, Kind, Rejection, UniqueKey, Work } from './kind.ts';
-import { isWritten, Overtaken, planRows, SameRecord } from './plan.ts';
+import { isWritten, StalePlan, planRows, SameRecord } from './plan.ts';
 import type { Plan } from './plan.ts';
 import { writePlans } from './write.ts';
 
@@ -48,7 +48,7 @@ async function importAtOnce(work: Work, entries: readonly Entry[], isLocking: bo
   await writePlans(work, finalPlans(plans.filter(isWritten)));
   if (work.resumed) await work.store.session.query(note, [work.resumed.uploadId, entries.at(-1)?.number]);
   // The write may have waited for another transaction.
-  if ((await findRefused(work, planned)).length > 0) throw new Overtaken();
+  if ((await findRefused(work, planned)).length > 0) throw new StalePlan();
   return plans;
 }
 
@@ -108,7 +108,7 @@ const externalIdOf = (record: object = {}): unknown => Reflect.get(record, 'exte
 
 /** Another writer conflicted with this one. When the chunk is planned again, it sees the other's changes. */
 const isClash = (error: unknown) =>
-  error instanceof Overtaken || ['23505', '40001', '40P01'].includes(sqlStateOf(error));
+  error instanceof StalePlan || ['23505', '40001', '40P01'].includes(sqlStateOf(error));
 
 /** Why the database rejected a row; undefined if the cause is an outage or a bug of ours. */
 function rejectionOf(error: unknown, { id, unique }: Kind): Rejection | undefined {

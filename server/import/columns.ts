@@ -2,13 +2,13 @@
 import type { ImportChoices, Match } from '../entities/upload.ts';
 import { nearest } from '../../contract/nearest.ts';
 import { UsageError } from '../config.ts';
-import { placerOf, readingsOf } from './cells.ts';
+import { cellSetter, readingsOf } from './cells.ts';
 import type { Question, Readings } from './cells.ts';
 import { isEmpty, isUnnamed, metadataFieldOf, metadataProblem } from './fields.ts';
 import { isJson } from './inspect.ts';
 import type { Inspection } from './inspect.ts';
 import type { Kind } from './kind.ts';
-import type { Export } from './presets/export.ts';
+import type { Preset } from './presets/preset.ts';
 import { completer, presetField, presetFor } from './presets/presets.ts';
 import { reportWidth } from './report.ts';
 import type { Example } from './report.ts';
@@ -75,7 +75,7 @@ function planDocuments(
 }
 
 /** Throws one UsageError with all faults and open questions. */
-export function requireClear({ faults, questions }: ColumnPlan): void {
+export function requireNoFaults({ faults, questions }: ColumnPlan): void {
   const asked = questions.map(
     ({ about, examples }) => `${open[about]} ${examples.map((one) => `"${one}"`).join(' and ')}.`,
   );
@@ -111,7 +111,7 @@ export const chosenFor = ({ map = {} }: Pick<ImportChoices, 'map'>, column: stri
 type Known = Kind & {
   header: readonly string[];
   choices: ImportChoices;
-  preset: Export | undefined;
+  preset: Preset | undefined;
   faults: string[];
   left: string[];
   /** The fields that other columns fill. */
@@ -163,7 +163,7 @@ const matchNotes: Record<Match, string[]> = {
   none: ['Every row creates a record.'],
 };
 
-function notesOn({ delimiter, encoding, sheets = 1 }: Inspection, preset: Export | undefined): string[] {
+function notesOn({ delimiter, encoding, sheets = 1 }: Inspection, preset: Preset | undefined): string[] {
   const notes: string[] = [];
   if (sheets > 1) notes.push(`The workbook has ${sheets} sheets, of which only the first visible one is read.`);
   if (preset) notes.push(`Recognized as an export from ${preset.name}.`);
@@ -178,12 +178,12 @@ function reader(
   header: readonly string[],
   fields: readonly (string | undefined)[],
   readings: Readings,
-  { preset, fixed }: { preset: Export | undefined; fixed: Record<string, unknown> },
+  { preset, fixed }: { preset: Preset | undefined; fixed: Record<string, unknown> },
 ): ColumnPlan['read'] {
   const complete = preset && completer(header, preset);
   const finish = preset?.finish ?? ((row) => row);
   const places = fields.flatMap((field, index) =>
-    field === undefined ? [] : [{ index, place: placerOf(field, readings, preset) }],
+    field === undefined ? [] : [{ index, place: cellSetter(field, readings, preset) }],
   );
   const constants = Object.entries(fixed);
   return (cells) => {

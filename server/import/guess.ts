@@ -7,7 +7,7 @@ import { isEmpty, isUnnamed, metadataProblem } from './fields.ts';
 import { kinds } from './import-file.ts';
 import type { Inspection } from './inspect.ts';
 import { isJson } from './inspect.ts';
-import { namesOfFields } from './names.ts';
+import { fieldAliases } from './field-aliases.ts';
 import { presetFor } from './presets/presets.ts';
 import { reportWidth } from './report.ts';
 
@@ -66,7 +66,7 @@ export function likelierKind(
 function fieldsNamed(name: string, kind: ImportKind): string[] {
   const folded = fold(name);
   const fields = kinds[kind].columns;
-  const named = fields.filter((field) => namesOfFields[field]?.split(' ').includes(folded));
+  const named = fields.filter((field) => fieldAliases[field]?.split(' ').includes(folded));
   const alike = fields.filter((field) => fold(field) === folded || fold(field.replace(/^address\./, '')) === folded);
   // An article number is the externalId, unless another column already is.
   return [...alike, ...named.toSorted((left, right) => Number(right === 'externalId') - Number(left === 'externalId'))];

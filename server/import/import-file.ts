@@ -65,7 +65,7 @@ export async function importFile(options: ImportOptions): Promise<Report> {
   const { database, organization, dryRun = false, isWaiting = true } = options;
   const inspection = options.inspection ?? (await inspectFile(options.file));
   return withSession(database.pool, organization.id, async (session) => {
-    if (!dryRun) await takeTurn(session, isWaiting);
+    if (!dryRun) await takeImportLock(session, isWaiting);
     const store = new Store(session, database.orm, organization, dryRun);
     await store.prepare();
     return importInto(store, inspection, options);
@@ -109,7 +109,7 @@ async function audit({ database, organization, kind, audit: by }: ImportOptions)
 }
 
 /** Two concurrent imports into one organization would only undo each other's work. */
-async function takeTurn(session: Session, isWaiting: boolean): Promise<void> {
+async function takeImportLock(session: Session, isWaiting: boolean): Promise<void> {
   // An earlier import may have been killed with its last statement still running.
   await session.command(`set lock_timeout = '${isWaiting ? '60s' : '1ms'}'`);
   try {

@@ -42,7 +42,7 @@ const newRecord = (table: RecordTable, { id = '', ...values }: Values, organizat
 /** Two rows of a chunk name the same record but cannot be planned together: the second must see what the first changed. */
 export class SameRecord extends Error {}
 /** What was planned is no longer valid: another writer was faster. */
-export class Overtaken extends Error {}
+export class StalePlan extends Error {}
 
 /**
  * The plan of each row. With `isLocking`, the matching records are locked as they are read. Otherwise, only those that
@@ -189,5 +189,5 @@ async function lockAsRead(work: Work, plans: readonly Plan[], records: readonly 
   );
   const locked = await load(work, 'id', [...read.keys()], true);
   if (locked.length < read.size || locked.some((record) => !isDeepStrictEqual(record, read.get(record.id))))
-    throw new Overtaken();
+    throw new StalePlan();
 }

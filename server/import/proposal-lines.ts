@@ -82,14 +82,14 @@ function match(stored: readonly ProposalLine[], wanted: readonly CostedLine[]): 
   const moved = new Map<string, ProposalLine[]>();
   const isInPlace = (line: ProposalLine) => {
     const there = wanted[line.position - 1];
-    return there !== undefined && sameness(there) === sameness(line);
+    return there !== undefined && contentKey(there) === contentKey(line);
   };
   for (const line of stored) {
     if (isInPlace(line)) matches.set(line.position - 1, line);
-    else moved.set(sameness(line), [...(moved.get(sameness(line)) ?? []), line]);
+    else moved.set(contentKey(line), [...(moved.get(contentKey(line)) ?? []), line]);
   }
   wanted.forEach((line, index) => {
-    const found = matches.has(index) ? undefined : moved.get(sameness(line))?.shift();
+    const found = matches.has(index) ? undefined : moved.get(contentKey(line))?.shift();
     if (found) matches.set(index, found);
   });
   return matches;
@@ -98,7 +98,7 @@ function match(stored: readonly ProposalLine[], wanted: readonly CostedLine[]): 
 const numbers: ReadonlySet<string> = new Set(['quantity', 'unitPrice', 'discountAmount', 'taxRate']);
 
 /** Equal for lines with equal content. */
-function sameness(line: LineInput): string {
+function contentKey(line: LineInput): string {
   const parts = inputs.map((name) => {
     const value = line[name];
     return numbers.has(name) && typeof value === 'string' ? trimDecimal(value) : value;

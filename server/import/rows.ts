@@ -1,7 +1,7 @@
 /** The rows of an inspected file. */
 import type { ImportChoices } from '../entities/upload.ts';
 import { unescapeFormula } from '../text/spreadsheet.ts';
-import { planColumns, requireClear } from './columns.ts';
+import { planColumns, requireNoFaults } from './columns.ts';
 import type { ColumnPlan } from './columns.ts';
 import { isBlank } from '../../contract/text.ts';
 import { isJson, isTitle, recordsOf } from './inspect.ts';
@@ -28,7 +28,7 @@ type Table = { inspection: Inspection; plan: ColumnPlan; bounds: RowBounds };
 export function openRows(file: string, inspection: Inspection, kind: Kind, choices: ImportChoices): OpenRows {
   const source: Source = { ...inspection, file, bytesRead: 0, maximumBytes: Number.POSITIVE_INFINITY };
   const plan = planColumns(inspection, kind, choices);
-  requireClear(plan);
+  requireNoFaults(plan);
   const table = { inspection, plan, bounds: kind.isFlat ? flatRow : rowWithLines };
   const { notes, examples, documentAt } = plan;
   const isDocuments = isJson(source) || documentAt !== undefined;

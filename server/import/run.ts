@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { maximumErrors } from '../../contract/limits.ts';
 import { describeInvalidBody } from '../problems/invalid-request.ts';
 import { importChunk } from './chunk.ts';
-import { findUnchanged } from './exact.ts';
+import { findUnchanged } from './unchanged.ts';
 import { tooManyRows } from './inspect.ts';
 import { keysOf, missingKey, Repeats, soleKey } from './keys.ts';
 import type { Entry, Rejection, Work } from './kind.ts';

@@ -9,7 +9,7 @@ export async function writePlans({ store, table, announcement }: Work, plans: re
   const created = plans.filter(({ outcome }) => outcome === 'created');
   const updated = plans.filter(({ outcome }) => outcome === 'updated');
   if (plans.length === 0) return;
-  if (store.dry) await layOver(store, table, updated);
+  if (store.dry) await copyStored(store, table, updated);
   await apply(
     store,
     table,
@@ -68,7 +68,7 @@ function* linesOf(table: RecordTable, records: readonly Values[]): Generator<str
 }
 
 /** Copies stored records into a dry run's temporary tables, where they can be changed. */
-async function layOver(store: Store, table: RecordTable, updated: readonly Plan[]): Promise<void> {
+async function copyStored(store: Store, table: RecordTable, updated: readonly Plan[]): Promise<void> {
   const ids = updated.map(({ id }) => id);
   if (ids.length === 0) return;
   const planned = await store.planned(store.written(table), ids);

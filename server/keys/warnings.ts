@@ -46,7 +46,7 @@ export async function readWarnings(em: ScopedEntityManager, nowMs = Date.now()):
   const limitedAt = new Map(limited.map(({ keyId, seenAt }) => [keyId, seenAt]));
   return keys.flatMap((key) => {
     const facts = { nowMs, tally: tallies.get(key.id), limitedAt: limitedAt.get(key.id) };
-    const found = isLive(key) ? ofLive(key, facts) : ofEnded(key, nowMs);
+    const found = isLive(key) ? liveKeySentences(key, facts) : endedKeySentences(key, nowMs);
     return Object.entries(found).flatMap(([cause, sentence]) =>
       // The keys of `found` are causes.
       sentence === undefined ? [] : [{ key, cause: cause as WarningCause, sentence: `“${key.name}” ${sentence}` }],
@@ -56,7 +56,7 @@ export async function readWarnings(em: ScopedEntityManager, nowMs = Date.now()):
 
 type Sentences = Partial<Record<WarningCause, string | undefined>>;
 
-function ofLive({ createdAt, lastUsedAt, endsAt, replacedBy }: ApiKey, facts: Facts): Sentences {
+function liveKeySentences({ createdAt, lastUsedAt, endsAt, replacedBy }: ApiKey, facts: Facts): Sentences {
   const { nowMs, tally, limitedAt } = facts;
   const { unusedDays, expiringDays } = warningBounds;
   const isUnused = Date.parse(lastUsedAt ?? createdAt) < nowMs - unusedDays * dayMs;
@@ -83,7 +83,7 @@ function failing({ success, client_error: rejected, server_error: failed }: Tall
   return `fails more than it succeeds: ${failures} of ${all} requests since yesterday. Its page says why.`;
 }
 
-function ofEnded({ revokedAt, endsAt, lastUsedAt }: ApiKey, nowMs: number): Sentences {
+function endedKeySentences({ revokedAt, endsAt, lastUsedAt }: ApiKey, nowMs: number): Sentences {
   const endedMs = Date.parse(revokedAt ?? endsAt ?? '');
   const usedMs = Date.parse(lastUsedAt ?? '');
   if (!(usedMs > endedMs + warningBounds.graceMs && usedMs > nowMs - dayMs)) return {};

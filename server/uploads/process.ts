@@ -8,7 +8,7 @@ import type { Readable } from 'node:stream';
 import type { Address } from '../database/orm.ts';
 import type { ImportChoices, RememberedChoices, Upload } from '../entities/upload.ts';
 import { ownModule } from '../files.ts';
-import { OutOfTime } from './turns.ts';
+import { OutOfTime } from './task-queue.ts';
 
 export type Progress = Pick<Upload, 'bytesRead' | 'bytesTotal' | 'rowsRead'>;
 
@@ -27,23 +27,23 @@ export type Job = Pick<Upload, Known> & {
 };
 
 /** The changes to the upload. */
-export type Outcome = Partial<
+export type JobOutcome = Partial<
   Pick<Upload, 'state' | 'failure' | 'inspection' | 'mapping' | 'rows' | 'summary' | 'records'>
 >;
 export type Message =
   | { progress: Progress }
-  | { outcome: Outcome }
+  | { outcome: JobOutcome }
   /** The properties of the error that was thrown. */
   | { error: Record<string, unknown> };
 
 const bounds = { wholeMs: 15 * 60_000, shortMs: 20_000, graceMs: 10_000, memoryMb: 700 };
 
 /** For a file that cannot be imported at all. The message has the name under which the file was uploaded. */
-export const failed = ({ file, fileName }: Pick<Job, 'file' | 'fileName'>, sentence: string): Outcome => ({
+export const failed = ({ file, fileName }: Pick<Job, 'file' | 'fileName'>, sentence: string): JobOutcome => ({
   state: 'failed',
   failure: sentence.includes(file) ? sentence.replaceAll(file, fileName) : `${fileName}: ${sentence}`,
 });
-const stopped = (failure: string): Outcome => ({ state: 'stopped', failure });
+const stopped = (failure: string): JobOutcome => ({ state: 'stopped', failure });
 const tooLong = stopped(`An import may take ${bounds.wholeMs / 60_000} minutes, and this one was stopped.`);
 
 /** Unless the job is long, it is stopped early, with OutOfTime. */
@@ -51,13 +51,13 @@ export async function runInProcess(
   job: Job & { isLong: boolean },
   signal: AbortSignal,
   onProgress: (progress: Progress) => void,
-): Promise<Outcome> {
+): Promise<JobOutcome> {
   const child = startProcess();
   const timers: NodeJS.Timeout[] = [];
-  const { promise, resolve: end } = Promise.withResolvers<Outcome | Error>();
-  let cause: Outcome | Error | undefined;
+  const { promise, resolve: end } = Promise.withResolvers<JobOutcome | Error>();
+  let cause: JobOutcome | Error | undefined;
   const send = (message: Job | 'stop') => child.connected && child.send(message);
-  const stop = (reason: Outcome | Error) => {
+  const stop = (reason: JobOutcome | Error) => {
     cause ??= reason;
     send('stop');
     // Rows that take longer are cut off. Their transaction ends with its connection.
@@ -103,7 +103,7 @@ function fatalOf(stream: Readable | null): () => string {
   return () => (text.match(/^(?:FATAL ERROR|# (?:Fatal error|Check failed)).*$/gm) ?? []).join(' ');
 }
 
-function died(job: Job, how: number | string | null, reason: string): Outcome | Error {
+function died(job: Job, how: number | string | null, reason: string): JobOutcome | Error {
   if (reason.includes('JavaScript heap out of memory'))
     return failed(job, 'The file needs more memory than an import may use. Split it into several files.');
   return new Error(`The process of an import ended with ${how}. ${reason}`.trimEnd());

@@ -8,18 +8,18 @@ import { Problem } from '../problems/problem.ts';
 import { uploadBounds } from './files.ts';
 import type { UploadFiles } from './files.ts';
 import { runInProcess } from './process.ts';
-import type { Job, Outcome, Progress } from './process.ts';
+import type { Job, JobOutcome, Progress } from './process.ts';
 import { rememberedChoices, storable } from './stored.ts';
-import { createTurns, takeShort } from './turns.ts';
+import { createTaskQueue, runShortFirst } from './task-queue.ts';
 
 type Parts = { database: Database; files: UploadFiles; onError: (error: unknown) => void };
 /** After the last byte, `isTooLarge` tells whether the file was cut off; `stop` ends `bytes` with an error. */
 export type ReceivedFile = { bytes: AsyncIterable<Buffer>; isTooLarge: () => boolean; stop: () => void };
-type Changes = Outcome & Partial<Progress>;
+type Changes = JobOutcome & Partial<Progress>;
 /** A piece of work on an upload. Its signal is aborted if the upload is discarded, or if the service stops. */
 type Work = (signal: AbortSignal, onProgress: (progress: Progress) => void) => Promise<Changes>;
 
-type Run = (isLong: boolean) => Promise<Outcome>;
+type Run = (isLong: boolean) => Promise<JobOutcome>;
 type Chosen = Pick<Job, 'task' | 'choices'>;
 
 /** How many uploads one process works on at a time. Each may use up to the memory limit of its child process. */
@@ -35,7 +35,7 @@ const failedHere = 'Something went wrong on our side; the details are in our log
 
 export class Runner {
   readonly #parts: Parts;
-  readonly #take = createTurns(atOnce);
+  readonly #run = createTaskQueue(atOnce);
   readonly #short = new Set<string>();
   readonly #running = new Map<Promise<void>, AbortController>();
 
@@ -83,18 +83,18 @@ export class Runner {
     await Promise.all(this.#running.keys());
   }
 
-  #check({ id, organizationId, bytesTotal }: Upload, run: Run): Promise<Outcome> {
-    if (bytesTotal > shortBytes) return this.#take(organizationId, true, () => run(true));
-    return takeShort(this.#take, organizationId, run, () => {
+  #check({ id, organizationId, bytesTotal }: Upload, run: Run): Promise<JobOutcome> {
+    if (bytesTotal > shortBytes) return this.#run(organizationId, true, () => run(true));
+    return runShortFirst(this.#run, organizationId, run, () => {
       if (this.#short.size >= mostRemembered) this.#short.clear();
       this.#short.add(id);
     });
   }
 
   /** An import takes about as long as its check, and never starts over. */
-  async #import(upload: Upload, run: Run): Promise<Outcome> {
+  async #import(upload: Upload, run: Run): Promise<JobOutcome> {
     const isLong = !this.#short.delete(upload.id);
-    const outcome = await this.#take(upload.organizationId, isLong, () => run(true));
+    const outcome = await this.#run(upload.organizationId, isLong, () => run(true));
     if (outcome.state === 'imported') await this.#parts.files.removeFile(upload);
     return outcome;
   }

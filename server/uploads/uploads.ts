@@ -71,7 +71,7 @@ export class Uploads {
   }
 
   /** Rejects a member who is not an admin, and records the attempt in the audit log. */
-  admit(who: Who): Promise<void> {
+  requireAdmin(who: Who): Promise<void> {
     return this.#asAdmin(who, async () => undefined);
   }
 

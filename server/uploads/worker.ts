@@ -16,12 +16,12 @@ import type { Entry } from '../import/kind.ts';
 import type { Report } from '../import/report.ts';
 import { uploadBounds, writeFresh } from './files.ts';
 import { failed } from './process.ts';
-import type { Job, Message, Outcome } from './process.ts';
+import type { Job, Message, JobOutcome } from './process.ts';
 
 /** What the page of an upload shows. */
 const shown = { rows: 5, fields: 60, textLength: 100, errors: 10, noteLength: 1000, records: 500 };
 
-async function run(job: Job, signal: AbortSignal): Promise<Outcome> {
+async function run(job: Job, signal: AbortSignal): Promise<JobOutcome> {
   const inspection = (job.inspection as Inspection | null) ?? (await inspectFile(job.file, uploadBounds));
   const proposal = proposeChoices(inspection, job.kind, job.remembered ?? {});
   const choices: ImportChoices = job.choices ?? proposal.choices;
@@ -42,7 +42,7 @@ async function run(job: Job, signal: AbortSignal): Promise<Outcome> {
   }
 }
 
-async function check(options: ImportOptions): Promise<Outcome> {
+async function check(options: ImportOptions): Promise<JobOutcome> {
   const rows: UploadRow[] = [];
   const onRow = (entry: Entry) => void (rows.length < shown.rows && rows.push(shownRow(entry)));
   const report = await importFile({ ...options, dryRun: true, maximumRows: uploadBounds.rows, onRow });
@@ -52,7 +52,7 @@ async function check(options: ImportOptions): Promise<Outcome> {
 async function load(
   options: ImportOptions,
   { id: uploadId, memberId, fileName, records: before }: Job,
-): Promise<Outcome> {
+): Promise<JobOutcome> {
   const records = { created: [] as string[], updated: [] as string[] };
   const onRow = ({ id = '', outcome }: Entry) => {
     if ((outcome === 'created' || outcome === 'updated') && records[outcome].length < shown.records)
@@ -106,11 +106,11 @@ function failureOf(error: unknown, job: Job): Message {
   if (error instanceof ImportBusy)
     return { outcome: { state: job.task === 'resume' ? 'stopped' : 'checked', failure: error.message } };
   if (error instanceof UsageError) return { outcome: failed(job, error.message) };
-  return { error: Object.fromEntries(told.map((name) => [name, Reflect.get(Object(error), name)])) };
+  return { error: Object.fromEntries(errorProperties.map((name) => [name, Reflect.get(Object(error), name)])) };
 }
 
 /** An Error loses its own properties on the way to another process, but the log needs those of database errors. */
-const told = ['name', 'message', 'stack', 'code', 'constraint', 'table', 'column', 'routine'] as const;
+const errorProperties = ['name', 'message', 'stack', 'code', 'constraint', 'table', 'column', 'routine'] as const;
 
 const controller = new AbortController();
 const stop = () => controller.abort(new Error('The import was stopped.'));

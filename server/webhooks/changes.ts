@@ -1,4 +1,4 @@
-/** What changed in an organization since the last look, as events. */
+/** What changed in an organization since the last scan, as events. */
 import type pg from 'pg';
 import type { RecordEventType } from '../../contract/events.ts';
 import { queryRows } from '../database/prepared.ts';
@@ -33,7 +33,7 @@ const resources = [
 ] as const;
 type Resource = (typeof resources)[number];
 
-/** More rows than this are left for the next look, so no transaction is long. */
+/** More rows than this are left for the next scan, so no transaction is long. */
 const mostRows = 2_000;
 
 /** What imports stored, by record id. */
@@ -119,7 +119,7 @@ const createdInPeriod = resources
   )
   .join(' union all ');
 
-/** Created in the period, and changed after it: the next look sees them as existing, and finds the change. */
+/** Created in the period, and changed after it: the next scan sees them as existing, and finds the change. */
 async function createdAndChanged(
   client: Client,
   organizationId: OrganizationId,

@@ -68,12 +68,13 @@ export async function deliverTo(parts: DeliveryParts, endpoint: Leased): Promise
     if (outcomes.some(({ outcome }) => outcome.status === 410))
       return parts.switchOff(endpoint, 'It responded with 410 Gone.');
     health = await healthAfter(parts, endpoint, { outcomes, before: health, turn });
-    if (isHopeless(health, turn)) return parts.switchOff(endpoint, `Every attempt has failed for ${failingDays} days.`);
+    if (hasFailedTooLong(health, turn))
+      return parts.switchOff(endpoint, `Every attempt has failed for ${failingDays} days.`);
     if (health.failures > 0 || performance.now() > endsAtMs) return release(parts, endpoint, { turn, health });
   }
 }
 
-const isHopeless = ({ failingSince }: Health, { now }: Renewed): boolean =>
+const hasFailedTooLong = ({ failingSince }: Health, { now }: Renewed): boolean =>
   failingSince !== null && Date.parse(now) - Date.parse(failingSince) > failingDays * dayMs;
 
 async function release(

@@ -49,7 +49,7 @@ export async function createEndpoint(
       const secret = newSecret();
       const secrets = [{ sealed: seal.seal(secret, id), endsAt: null }];
       const activeSince = await transactionStartOf(inner, actor);
-      await watch(inner, activeSince);
+      await startScanning(inner, activeSince);
       const endpoint = inner.create(WebhookEndpoint, {
         ...fields,
         id,
@@ -65,9 +65,9 @@ export async function createEndpoint(
 }
 
 /** Starts looking for changes, if no endpoint is on; after `lockOrganization`. `now` is the start of the transaction. */
-async function watch(em: ScopedEntityManager, now: string): Promise<void> {
+async function startScanning(em: ScopedEntityManager, now: string): Promise<void> {
   const organizationId = organizationOf(em);
-  // A look in progress ends first.
+  // A scan in progress ends first.
   const position = await em.findOne(WebhookPosition, { organizationId }, forUpdate);
   if (position && (await em.count(WebhookEndpoint, { activeSince: { $ne: null } })) > 0) return;
   if (position) position.lookedThrough = now;
@@ -108,8 +108,8 @@ export const switchEndpoint = (
     async (inner, organization) => {
       if (on) requireTeam(organization, 'Webhooks need');
       const now = on ? await transactionStartOf(inner, actor) : null;
-      // Before the endpoint is locked, in the same order as a look.
-      if (now !== null) await watch(inner, now);
+      // Before the endpoint is locked, in the same order as a scan.
+      if (now !== null) await startScanning(inner, now);
       const endpoint = await lockEndpoint(inner, id);
       if (on === (endpoint.activeSince !== null)) return { value: endpoint };
       Object.assign(endpoint, unleased, {

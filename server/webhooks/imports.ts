@@ -8,7 +8,7 @@ import type { Change, Imported } from './changes.ts';
 
 type Client = Pick<pg.ClientBase, 'query'>;
 type ImportCompleted = Extract<WebhookEvent, { type: 'import.completed' }>;
-export type EndedImport = { id: string; startedAt: string; endedAt: string; isWhole: boolean; body: string };
+export type EndedImport = { id: string; startedAt: string; endedAt: string; isComplete: boolean; body: string };
 
 export const importCompleted = 'import.completed' satisfies RecordEventType;
 
@@ -40,23 +40,23 @@ function endedImport({ id, kind, startedAt, endedAt, now, ...row }: Row): EndedI
   const status: Data['status'] = endedAt === null ? 'interrupted' : 'completed';
   const data = { resource: kind, status, created, updated, unchanged, rejected, startedAt, endedAt: end };
   const body = JSON.stringify({ type: importCompleted, timestamp: end, data } satisfies ImportCompleted);
-  return { id, startedAt, endedAt: end, isWhole: endedAt !== null, body };
+  return { id, startedAt, endedAt: end, isComplete: endedAt !== null, body };
 }
 
 /** The imports whose changes have all been found. */
-export const foundWhole = (
+export const fullyFound = (
   ended: readonly EndedImport[],
   { until, bound }: { until: string; bound: string },
-): EndedImport[] => ended.filter(({ isWhole, endedAt }) => (isWhole ? endedAt < until : until === bound));
+): EndedImport[] => ended.filter(({ isComplete, endedAt }) => (isComplete ? endedAt < until : until === bound));
 
 /** The changes that are still sent to an endpoint with one event per import; turns of proposals are always sent. */
-export const exceptImported = (changes: readonly Change[], imported: Imported): Change[] =>
+export const withoutImported = (changes: readonly Change[], imported: Imported): Change[] =>
   changes.filter(
     ({ type, recordId, revision }) =>
       !/\.(created|updated)$/.test(type) || imported.get(recordId)?.revision !== revision,
   );
 
-/** What has been looked at is no longer needed. */
+/** What has been scanned is no longer needed. */
 export async function forgetImports(
   client: Client,
   organizationId: OrganizationId,

@@ -1,4 +1,4 @@
-/** Looks for changes and delivers them, in the background of a serving process; several processes share the work. */
+/** Finds changes and delivers them, in the background of a serving process; several processes share the work. */
 import { createBackground } from '../database/background.ts';
 import type { Background } from '../database/background.ts';
 import type { Database } from '../database/orm.ts';
@@ -7,15 +7,15 @@ import { noBacklog, readBacklog } from './backlog.ts';
 import type { Backlog } from './backlog.ts';
 import { deliverTo, deliveryLimits } from './deliver.ts';
 import type { DeliveryParts } from './deliver.ts';
-import { scanOrganization, organizationsToLookAt } from './find.ts';
+import { scanOrganization, organizationsToScan } from './scan.ts';
 import { takeLeases } from './leases.ts';
 import type { Leased } from './leases.ts';
 
 export const runLimits = {
   ...deliveryLimits,
-  /** Between regular looks, which find what no hint announced. */
-  lookMs: 5_000,
-  /** Between looks for endpoints with something due. */
+  /** Between regular scans, which find what no hint announced. */
+  scanMs: 5_000,
+  /** Between searches for endpoints with something due. */
   tickMs: 1_000,
   /** Between measurements of the backlog. */
   measureMs: 15_000,
@@ -39,9 +39,9 @@ export class Webhooks {
   readonly #parts: Parts;
   readonly #background: Background;
   readonly #running = new Map<string, Leased>();
-  readonly #looking: Set<OrganizationId> = new Set();
+  readonly #scanning: Set<OrganizationId> = new Set();
   readonly #hinted: Set<OrganizationId> = new Set();
-  /** The organizations that have an endpoint, as of the last regular look. */
+  /** The organizations that have an endpoint, as of the last regular scan. */
   #watched: ReadonlySet<OrganizationId> = new Set();
   #backlog = noBacklog;
 
@@ -53,14 +53,14 @@ export class Webhooks {
     background.every(limits.measureMs, async () => {
       this.#backlog = this.#watched.size > 0 ? await readBacklog(database.pool) : noBacklog;
     });
-    background.every(limits.lookMs, () => this.#lookAtAll());
+    background.every(limits.scanMs, () => this.#scanAll());
     background.every(limits.tickMs, async () => this.#tick());
-    background.start(() => this.#lookAtAll());
+    background.start(() => this.#scanAll());
   }
 
-  /** A record of the organization has just been written: it is looked at now, rather than at the next regular look. */
+  /** A record of the organization has just been written: it is scanned now, rather than at the next regular scan. */
   hint(organizationId: OrganizationId): void {
-    if (this.#watched.has(organizationId)) this.#lookSoon(organizationId);
+    if (this.#watched.has(organizationId)) this.#scanSoon(organizationId);
   }
 
   /** As of the last regular measurement. */
@@ -72,51 +72,51 @@ export class Webhooks {
     this.#parts.delivery.sender.close();
   }
 
-  #lookSoon(organizationId: OrganizationId): void {
-    this.#background.start(() => this.#lookUntilFound(organizationId, this.#parts.limits.hintPausesMs));
+  #scanSoon(organizationId: OrganizationId): void {
+    this.#background.start(() => this.#scanUntilFound(organizationId, this.#parts.limits.hintPausesMs));
   }
 
-  /** Looks until something is found: a change that is not before the bound yet will be soon. */
-  async #lookUntilFound(organizationId: OrganizationId, pausesMs: readonly number[]): Promise<void> {
-    if (this.#looking.has(organizationId)) return void this.#hinted.add(organizationId);
-    this.#looking.add(organizationId);
+  /** Scans until something is found: a change that is not before the bound yet will be soon. */
+  async #scanUntilFound(organizationId: OrganizationId, pausesMs: readonly number[]): Promise<void> {
+    if (this.#scanning.has(organizationId)) return void this.#hinted.add(organizationId);
+    this.#scanning.add(organizationId);
     this.#hinted.delete(organizationId);
     try {
       for (const pauseMs of pausesMs) {
         if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
-        const { found, state } = await this.#look(organizationId);
+        const { found, state } = await this.#scan(organizationId);
         if (found > 0) this.#tick();
         if (found > 0 || state === 'idle' || this.#background.isClosing()) return;
       }
     } finally {
-      this.#looking.delete(organizationId);
+      this.#scanning.delete(organizationId);
       // A hint that came in the meantime may be about a later change.
-      if (this.#hinted.has(organizationId)) this.#lookSoon(organizationId);
+      if (this.#hinted.has(organizationId)) this.#scanSoon(organizationId);
     }
   }
 
-  async #look(organizationId: OrganizationId): ReturnType<typeof scanOrganization> {
+  async #scan(organizationId: OrganizationId): ReturnType<typeof scanOrganization> {
     const { pool } = this.#parts.database;
-    let look = await scanOrganization(pool, organizationId);
-    let { found } = look;
-    while (look.state === 'more' && !this.#background.isClosing()) {
+    let result = await scanOrganization(pool, organizationId);
+    let { found } = result;
+    while (result.state === 'more' && !this.#background.isClosing()) {
       this.#tick();
-      look = await scanOrganization(pool, organizationId);
-      found += look.found;
+      result = await scanOrganization(pool, organizationId);
+      found += result.found;
     }
-    return { ...look, found };
+    return { ...result, found };
   }
 
-  async #lookAtAll(): Promise<void> {
+  async #scanAll(): Promise<void> {
     const { pool, isDistributed } = this.#parts.database;
-    const { all, changed } = await organizationsToLookAt(pool, isDistributed);
+    const { all, changed } = await organizationsToScan(pool, isDistributed);
     this.#watched = new Set(all);
     // A failure of one must not keep the others waiting.
-    for (const id of changed) await this.#lookUntilFound(id, [0]).catch(this.#parts.onError);
+    for (const id of changed) await this.#scanUntilFound(id, [0]).catch(this.#parts.onError);
   }
 
   #tick(): void {
-    // Most installations have no endpoint: they pay one small statement at each regular look.
+    // Most installations have no endpoint: they pay one small statement at each regular scan.
     if (this.#watched.size > 0) this.#background.start(() => this.#take());
   }
 

@@ -144,7 +144,7 @@ export const promised: Readonly<Record<string, readonly string[]>> = {
     `within ${warningBounds.expiringDays} days, unless it was replaced`,
   ],
   webhooks: [
-    `take up to ${(2 * constant('server/webhooks/run.ts', 'lookMs')) / 1000} seconds`,
+    `take up to ${(2 * constant('server/webhooks/run.ts', 'scanMs')) / 1000} seconds`,
     `within ${sendLimits.totalMs / 1000} seconds`,
     `sent again for ${retryDays} days`,
     `So do ${failingDays} days of failures`,

@@ -12,7 +12,7 @@ const serving = await serve({
   authSecret: AUTH_SECRET,
   webhooks: {
     allow: ['127.0.0.0/8'],
-    limits: { lookMs: 500, tickMs: 100, leaseSeconds: 6, roundMs: 500 },
+    limits: { scanMs: 500, tickMs: 100, leaseSeconds: 6, roundMs: 500 },
     sending: { totalMs: 2_000 },
   },
 });

@@ -32,7 +32,7 @@ const quick = {
   authSecret,
   webhooks: {
     allow,
-    limits: { lookMs: 500, tickMs: 50, leaseSeconds: 6, roundMs: 500 },
+    limits: { scanMs: 500, tickMs: 50, leaseSeconds: 6, roundMs: 500 },
     sending: { totalMs: 2_000 },
   },
 };

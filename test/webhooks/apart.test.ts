@@ -7,7 +7,7 @@ import { useReceiver } from './receiver.ts';
 import { deliveriesOf, endpointTo, until, webhookWorld } from './scene.ts';
 
 // Long enough for a look to end before the next one begins.
-const limits = { lookMs: 1_000, tickMs: 50 };
+const limits = { scanMs: 1_000, tickMs: 50 };
 const world = useWorld({ ...webhookWorld, webhooks: { ...webhookWorld.webhooks, limits } });
 
 const hourMs = 3_600_000;

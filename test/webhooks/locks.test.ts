@@ -17,7 +17,7 @@ import {
 } from '../../server/webhooks/deliveries.ts';
 import type { Target } from '../../server/webhooks/deliveries.ts';
 import { createEndpoint, removeEndpoint } from '../../server/webhooks/endpoints.ts';
-import { scanOrganization } from '../../server/webhooks/find.ts';
+import { scanOrganization } from '../../server/webhooks/scan.ts';
 import { releaseLease, renewLease, takeLeases } from '../../server/webhooks/leases.ts';
 import { resendFailed } from '../../server/webhooks/log.ts';
 import { createSwitchOff } from '../../server/webhooks/switch-off.ts';

@@ -4,7 +4,7 @@ import { useWorld } from '../world.ts';
 import { useReceiver } from './receiver.ts';
 import { endpointTo, until, webhookWorld } from './scene.ts';
 
-const limits = { lookMs: 20, tickMs: 1, endpoints: 1 };
+const limits = { scanMs: 20, tickMs: 1, endpoints: 1 };
 const world = useWorld({ ...webhookWorld, webhooks: { ...webhookWorld.webhooks, limits } });
 
 test('each gets its turn, and no look for due endpoints fails', async () => {

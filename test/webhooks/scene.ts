@@ -12,7 +12,7 @@ import type { Receiver } from './receiver.ts';
 export const authSecret = 'a secret of the tests, which is long enough';
 export const allow = ['127.0.0.0/8'];
 /** Short pauses between looks and retries: the tests check what happens, not when. */
-export const webhookWorld = { ownDatabase: true, authSecret, webhooks: { allow, limits: { lookMs: 200, tickMs: 50 } } };
+export const webhookWorld = { ownDatabase: true, authSecret, webhooks: { allow, limits: { scanMs: 200, tickMs: 50 } } };
 
 export const parts = { seal: createSeal(authSecret, 'webhook secrets'), destinations: createDestinations(allow) };
 const allEvents = Object.keys(events).filter((type) => type !== 'endpoint.test');

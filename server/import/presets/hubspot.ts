@@ -1,4 +1,4 @@
-import type { Export } from './export.ts';
+import type { Preset } from './preset.ts';
 
 const place = {
   'Street Address': 'address.line1',
@@ -9,7 +9,7 @@ const place = {
   'Country/Region': 'address.country',
 };
 
-export const hubspot: Export[] = [
+export const hubspot: Preset[] = [
   {
     name: 'HubSpot (contacts)',
     kind: 'customers',

@@ -1,7 +1,7 @@
 /** Recognizes exports of other tools by their headers, and maps their columns to fields. */
 import { metadataFieldOf } from '../fields.ts';
 import type { Cell } from '../source.ts';
-import type { Export } from './export.ts';
+import type { Preset } from './preset.ts';
 import { hubspot } from './hubspot.ts';
 import { quickbooks } from './quickbooks.ts';
 import { shopify } from './shopify.ts';
@@ -10,17 +10,17 @@ import { woocommerce } from './woocommerce.ts';
 import { xero } from './xero.ts';
 
 const bare = (name: string) => name.trim().toLowerCase();
-const exportsOf = [...stripe, ...hubspot, ...quickbooks, ...xero, ...shopify, ...woocommerce];
-export const presetNames = exportsOf.map(({ name }) => name);
+const presets = [...stripe, ...hubspot, ...quickbooks, ...xero, ...shopify, ...woocommerce];
+export const presetNames = presets.map(({ name }) => name);
 
 /** The export that has this header; undefined if it is unknown. */
-export function presetFor(kind: string, header: readonly string[]): Export | undefined {
+export function presetFor(kind: string, header: readonly string[]): Preset | undefined {
   const names = new Set(header.map(bare));
-  return exportsOf.find((one) => one.kind === kind && one.signature.every((name) => names.has(bare(name))));
+  return presets.find((one) => one.kind === kind && one.signature.every((name) => names.has(bare(name))));
 }
 
 /** The field of a column. */
-export function presetField({ columns, metadata }: Export, column: string, taken: Set<string>): string | undefined {
+export function presetField({ columns, metadata }: Preset, column: string, taken: Set<string>): string | undefined {
   const key = metadata?.exec(column)?.[1];
   if (key !== undefined) return metadataFieldOf(key, taken);
   const known = Object.keys(columns).find((one) => bare(one) === bare(column));
@@ -30,7 +30,7 @@ export function presetField({ columns, metadata }: Export, column: string, taken
 /** Returns a function that fills in cells from earlier rows of a group, or returns undefined if the row is not a record. */
 export function completer(
   header: readonly string[],
-  { carried, requires, ignores }: Export,
+  { carried, requires, ignores }: Preset,
 ): (cells: readonly Cell[]) => readonly Cell[] | undefined {
   const at = (column: string | undefined) => header.findIndex((name) => bare(name) === column?.toLowerCase());
   const [group, required] = [at(carried?.by), at(requires)];

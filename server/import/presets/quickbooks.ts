@@ -1,10 +1,10 @@
-import { yesOrNo } from './export.ts';
-import type { Export, Row } from './export.ts';
+import { yesOrNo } from './preset.ts';
+import type { Preset, Row } from './preset.ts';
 
 /** QuickBooks exports no ids, but its display names are unique. */
 const nameIsId = (row: Row) => ({ ...row, name: row.externalId });
 
-export const quickbooks: Export[] = [
+export const quickbooks: Preset[] = [
   {
     name: 'QuickBooks (customers)',
     kind: 'customers',

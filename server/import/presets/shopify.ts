@@ -1,5 +1,5 @@
-import { addressColumns, textOfHtml, withoutApostrophe, yesOrNo } from './export.ts';
-import type { Export, Row } from './export.ts';
+import { addressColumns, textOfHtml, withoutApostrophe, yesOrNo } from './preset.ts';
+import type { Preset, Row } from './preset.ts';
 
 const address = {
   line1: 'Address1',
@@ -10,7 +10,7 @@ const address = {
   country: 'Country Code',
 };
 
-export const shopify: Export[] = [
+export const shopify: Preset[] = [
   {
     name: 'Shopify (customers)',
     kind: 'customers',
@@ -62,7 +62,7 @@ export const shopify: Export[] = [
 type ProductColumns = Record<'handle' | 'description' | 'sku' | 'unitPrice' | 'taxable' | 'imageUrl', string>;
 
 /** One row per variant; values of the product are only in its first row. Shopify has renamed some columns. */
-function products(name: string, columns: ProductColumns): Export {
+function products(name: string, columns: ProductColumns): Preset {
   const { handle, description, sku, unitPrice, imageUrl } = columns;
   return {
     name,

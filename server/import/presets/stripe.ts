@@ -1,5 +1,5 @@
-import { addressColumns } from './export.ts';
-import type { Export } from './export.ts';
+import { addressColumns } from './preset.ts';
+import type { Preset } from './preset.ts';
 
 const address = {
   line1: 'Line1',
@@ -11,7 +11,7 @@ const address = {
 };
 const metadata = /^(.+) \(metadata\)$/;
 
-export const stripe: Export[] = [
+export const stripe: Preset[] = [
   {
     name: 'Stripe (customers)',
     kind: 'customers',

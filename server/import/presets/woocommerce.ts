@@ -1,7 +1,7 @@
-import { firstOf, textOfHtml, withoutApostrophe, yesOrNo } from './export.ts';
-import type { Export } from './export.ts';
+import { firstOf, textOfHtml, withoutApostrophe, yesOrNo } from './preset.ts';
+import type { Preset } from './preset.ts';
 
-export const woocommerce: Export[] = [
+export const woocommerce: Preset[] = [
   {
     name: 'WooCommerce (customers)',
     kind: 'customers',

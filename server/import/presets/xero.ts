@@ -1,5 +1,5 @@
-import { addressColumns } from './export.ts';
-import type { Export } from './export.ts';
+import { addressColumns } from './preset.ts';
+import type { Preset } from './preset.ts';
 
 const address = {
   line1: 'AddressLine1',
@@ -10,7 +10,7 @@ const address = {
   country: 'Country',
 };
 
-export const xero: Export[] = [
+export const xero: Preset[] = [
   {
     // Xero requires unique contact names, but neither unique nor present account numbers.
     name: 'Xero (contacts)',

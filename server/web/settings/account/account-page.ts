@@ -1,5 +1,5 @@
 /** A member's own account: the password, two-factor authentication, and where the member is signed in. */
-import { admitSignIn, forgiveSignIn } from '../../../accounts/attempts.ts';
+import { admitSignIn, clearSignInAttempts } from '../../../accounts/attempts.ts';
 import type { Credential } from '../../../accounts/credentials.ts';
 import { passwordProblem } from '../../../accounts/passwords.ts';
 import { endSessions, readSessions } from '../../../accounts/sessions.ts';
@@ -68,7 +68,7 @@ export async function checkOwnPassword({ member, request, context }: Change): Pr
   rejectTooMany(await admitSignIn(pool, attempt));
   const { right } = await context.signIns.check(member.email, field(request.body, 'current').slice(0, 1000));
   if (!right.some(({ memberId }) => memberId === member.id)) throw wrong('current', 'Incorrect password.');
-  await forgiveSignIn(pool, attempt);
+  await clearSignInAttempts(pool, attempt);
   return right;
 }
 

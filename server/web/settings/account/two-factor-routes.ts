@@ -1,5 +1,5 @@
 /** Turns a member's own two-factor authentication on and off, and issues new recovery codes. */
-import { admitCode, forgiveCode } from '../../../accounts/attempts.ts';
+import { admitCode, clearCodeAttempts } from '../../../accounts/attempts.ts';
 import { readSignInReady } from '../../../accounts/credentials.ts';
 import type { Credential } from '../../../accounts/credentials.ts';
 import { twoFactorMail } from '../../../accounts/mail.ts';
@@ -74,7 +74,7 @@ async function confirm(change: Change, work: Work): Promise<Page | string> {
   rejectTooMany(await admitCode(context.database.signIns, attempt));
   if (!(await context.twoFactor.accept(app, field(request.body, 'code'))))
     throw wrong('code', 'Incorrect code. Each works once.');
-  await forgiveCode(context.database.signIns, attempt);
+  await clearCodeAttempts(context.database.signIns, attempt);
   return work(change, app);
 }
 

@@ -33,7 +33,7 @@ type ExportRequest = {
 export function exportRoutes(guard: SessionGuard): void {
   /** The ids of organizations with a running export. */
   const running = new Set<string>();
-  const takeTurn = createTurns(snapshots);
+  const limited = createSemaphore(snapshots);
 
   guard.form('/exports', {
     action: 'records_exported',
@@ -45,7 +45,7 @@ export function exportRoutes(guard: SessionGuard): void {
       try {
         const requested = exportRequestOf(change.request.body);
         await admit(change, requested, isFree);
-        await send(change, requested, takeTurn);
+        await send(change, requested, limited);
         return undefined;
       } finally {
         if (isFree) running.delete(id);
@@ -74,7 +74,7 @@ function admit({ em, member }: Change, requested: ExportRequest, isFree: boolean
 async function send(
   { organization, response, context }: Change,
   { kind, format, conditions }: ExportRequest,
-  takeTurn: Turns,
+  limited: Semaphore,
 ): Promise<void> {
   const { database } = context;
   const pieces = exportRecords({
@@ -85,7 +85,7 @@ async function send(
     conditions,
     byteOrderMark: true,
   });
-  const bytes = spooled(takeTurn(pieces));
+  const bytes = spooled(limited(pieces));
   // A failure before the first byte still gets an error page.
   const { value: first = Buffer.alloc(0) } = await bytes.next();
   const all = async function* () {
@@ -107,10 +107,10 @@ async function send(
   }
 }
 
-type Turns = ReturnType<typeof createTurns>;
+type Semaphore = ReturnType<typeof createSemaphore>;
 
 /** Lets up to `atOnce` sources be read at a time; the others wait until one ends. */
-function createTurns(atOnce: number) {
+function createSemaphore(atOnce: number) {
   let free = atOnce;
   const waiting: (() => void)[] = [];
   return async function* take<T>(source: AsyncIterable<T>): AsyncGenerator<T> {

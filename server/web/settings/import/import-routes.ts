@@ -77,7 +77,7 @@ async function sendTemplate({ request, response }: Visit): Promise<undefined> {
 async function receive(change: Change): Promise<string> {
   const { request, context } = change;
   const who = whoOf(change);
-  await context.uploads.admit(who);
+  await context.uploads.requireAdmin(who);
   const kind = importKinds.find((name) => name === field(request.body, 'kind'));
   const file = receivedFile(request);
   const size = Number(request.headers['content-length'] ?? 0);

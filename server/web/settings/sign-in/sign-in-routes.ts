@@ -7,7 +7,7 @@ import { issueLink, pathOfLink, readLink, redeemLink } from '../../../accounts/p
 import type { LinkedMember } from '../../../accounts/password-links.ts';
 import { passwordProblem } from '../../../accounts/passwords.ts';
 import { chooseOrganization } from '../../../accounts/sessions.ts';
-import { admit, attemptSignIn, logOwn } from '../../../accounts/sign-in-log.ts';
+import { completeSignIn, attemptSignIn, logOwn } from '../../../accounts/sign-in-log.ts';
 import type { Visitor } from '../../../accounts/sign-in.ts';
 import type { SingleSignOn } from '../../../accounts/single-sign-on.ts';
 import { Problem } from '../../../problems/problem.ts';
@@ -154,10 +154,10 @@ export function singleSignOnRoutes(guard: SessionGuard, singleSignOn: SingleSign
 
   guard.openPage('/oidc/callback', async ({ request, response, context }) => {
     const [, query = ''] = /(\?.*)$/.exec(request.originalUrl) ?? [];
-    const admitted = await singleSignOn.finish(query, request.headers.cookie);
+    const owner = await singleSignOn.finish(query, request.headers.cookie);
     setCookies(response, [singleSignOn.clear()]);
-    if (!admitted) return '/settings/sign-in?after=single-sign-on';
-    setCookies(response, await admit(context, { email: admitted.email, admitted, device: deviceOf(request) }));
-    return localPath(admitted.next);
+    if (!owner) return '/settings/sign-in?after=single-sign-on';
+    setCookies(response, await completeSignIn(context, { email: owner.email, owner, device: deviceOf(request) }));
+    return localPath(owner.next);
   });
 }

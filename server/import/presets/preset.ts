@@ -4,7 +4,7 @@ import type { addressParts } from '../../entities/customer.ts';
 export type Row = Record<string, unknown>;
 
 /** How to read a tool's export; columns are compared ignoring case. */
-export type Export = {
+export type Preset = {
   /** The tool and its list, as people know them. */
   name: string;
   kind: 'customers' | 'items';

@@ -24,7 +24,7 @@ export async function findUnchanged({ store, kind, table, match }: Work, entries
     if (named.has(String(id))) continue;
     // Rows after one that differs must be compared with the record as that row changes it.
     for (const entry of byKey.get(String(externalId)) ?? []) {
-      if (!isOpen(entry) || !saysTheSame(table, Object(entry.value), { stored, places })) break;
+      if (!isOpen(entry) || !matchesStored(table, Object(entry.value), { stored, places })) break;
       entry.outcome = 'unchanged';
     }
   }
@@ -39,7 +39,7 @@ function columnsIn(rows: readonly object[], { kind, table }: Pick<Work, 'kind' |
 
 type Read = { stored: readonly unknown[]; places: ReadonlyMap<string, number> };
 
-function saysTheSame(table: RecordTable, value: object, { stored, places }: Read): boolean {
+function matchesStored(table: RecordTable, value: object, { stored, places }: Read): boolean {
   return Object.entries(value).every(([name, given]: [string, unknown]) => {
     const place = places.get(name);
     return place !== undefined && isSame(table, name, given, stored[place]);

@@ -13,19 +13,19 @@ import { readChanges } from './changes.ts';
 import type { Change } from './changes.ts';
 import { addDeliveries } from './deliveries.ts';
 import type { NewDelivery } from './deliveries.ts';
-import { exceptImported, forgetImports, foundWhole, importCompleted, readImports } from './imports.ts';
+import { withoutImported, forgetImports, fullyFound, importCompleted, readImports } from './imports.ts';
 import type { EndedImport } from './imports.ts';
 
 /**
  * `caught up`: everything before the bound was found; `more`: there is more to find right away; `busy`: another process is
- * looking; `idle`: the organization has no endpoint that is on.
+ * scanning; `idle`: the organization has no endpoint that is on.
  */
-export type Look = { state: 'caught up' | 'more' | 'busy' | 'idle'; found: number };
+export type ScanResult = { state: 'caught up' | 'more' | 'busy' | 'idle'; found: number };
 
-export const scanOrganization = (pool: pg.Pool, organizationId: OrganizationId): Promise<Look> =>
-  inTransaction(pool, (client) => lookWith(client, organizationId));
+export const scanOrganization = (pool: pg.Pool, organizationId: OrganizationId): Promise<ScanResult> =>
+  inTransaction(pool, (client) => scanWith(client, organizationId));
 
-async function lookWith(client: pg.ClientBase, organizationId: OrganizationId): Promise<Look> {
+async function scanWith(client: pg.ClientBase, organizationId: OrganizationId): Promise<ScanResult> {
   const text =
     'select looked_through as since from webhook_positions where organization_id = $1 for update skip locked';
   const [position] = await queryRows<{ since: string }>(client, text, [organizationId]);
@@ -35,10 +35,10 @@ async function lookWith(client: pg.ClientBase, organizationId: OrganizationId): 
   const imports = endpoints.some(wantsImports) ? await readImports(client, organizationId) : [];
   const bound = await syncBoundOf(client);
   const { changes, imported, until } = await readChanges(client, organizationId, { ...position, until: bound });
-  const ended = foundWhole(imports, { until, bound });
+  const ended = fullyFound(imports, { until, bound });
   const found = changes.length + ended.length;
   if (found > 0) {
-    const others = exceptImported(changes, imported);
+    const others = withoutImported(changes, imported);
     const deliveries = endpoints
       .filter(({ onTeam }) => onTeam)
       .flatMap((endpoint) =>
@@ -85,8 +85,8 @@ const endsTo = ({ id, activeSince }: Endpoint, ended: readonly EndedImport[]): N
 const changed = (table: string) =>
   `exists (select from ${table} t where t.organization_id = p.organization_id and t.updated_at >= p.looked_through)`;
 
-/** The organizations to look at. On a cluster, where records and positions are on different nodes, these are all of them. */
-export async function organizationsToLookAt(pool: pg.Pool, isDistributed: boolean) {
+/** The organizations to scan. On a cluster, where records and positions are on different nodes, these are all of them. */
+export async function organizationsToScan(pool: pg.Pool, isDistributed: boolean) {
   const imported = 'exists (select from webhook_imports i where i.organization_id = p.organization_id)';
   const condition = [...['customers', 'items', 'proposals'].map(changed), imported].join(' or ');
   const text = `select organization_id as id, ${isDistributed ? 'true' : condition} as changed from webhook_positions p

@@ -7,10 +7,10 @@
 /** `long`: how many of `all` may be long. */
 type Most = { all: number; long: number };
 type Waiting = { organizationId: string; isLong: boolean; start: () => void };
-type Take = <T>(organizationId: string, isLong: boolean, work: () => Promise<T>) => Promise<T>;
+type RunTask = <T>(organizationId: string, isLong: boolean, work: () => Promise<T>) => Promise<T>;
 const forgottenAfterMs = 3_600_000;
 
-export function createTurns(most: Most, clock: () => number = () => performance.now()): Take {
+export function createTaskQueue(most: Most, clock: () => number = () => performance.now()): RunTask {
   const waiting: Waiting[] = [];
   const used = new Map<string, { ms: number; atMs: number }>();
   const running = { all: 0, long: 0 };
@@ -54,18 +54,18 @@ export class OutOfTime extends Error {}
  * Runs work as short, with a time limit. If it runs out of time, it starts over as long, so it must have changed nothing.
  * `onShort` is called if it was short.
  */
-export async function takeShort<T>(
-  take: Take,
+export async function runShortFirst<T>(
+  run: RunTask,
   organizationId: string,
   work: (isLong: boolean) => Promise<T>,
   onShort: () => void,
 ): Promise<T> {
   try {
-    const done = await take(organizationId, false, () => work(false));
+    const done = await run(organizationId, false, () => work(false));
     onShort();
     return done;
   } catch (error) {
     if (!(error instanceof OutOfTime)) throw error;
-    return take(organizationId, true, () => work(true));
+    return run(organizationId, true, () => work(true));
   }
 }

@@ -1,5 +1,5 @@
 /** What the fields are called in files in English, German, French, Spanish and Dutch, folded to letters and digits. */
-export const namesOfFields: Readonly<Record<string, string>> = {
+export const fieldAliases: Readonly<Record<string, string>> = {
   externalId:
     'id no nr number customerid customernumber customerno clientid clientnumber accountnumber kundennummer kundennr kdnr kundenid debitorennummer debitor nummer numero numeroclient numclient codeclient idclient reference ref referenz referencia idcliente numerocliente numerodecliente codigo codigocliente codigodecliente klantnummer klantnr klantid debiteurnummer artikelnummer artikelnr artnr productid productnumber itemid itemnumber itemcode productcode codearticle referencearticle codigoarticulo codigoproducto productnummer artikelcode',
   number:
