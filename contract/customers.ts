@@ -8,7 +8,7 @@ import { createQuery, listQuery, noParameters, page, sortsBy } from './list.ts';
 import { metadata, metadataInput, metadataPatch } from './metadata.ts';
 import { notModified, problems } from './responses.ts';
 import { choiceParameter, textParameter } from './parameters.ts';
-import { defaulted, emptied, nullable, optional, serverSet, shapeOf } from './record.ts';
+import { defaulted, emptiable, nullable, optional, serverSet, shapeOf } from './record.ts';
 import { tags, tagsInput } from './tags.ts';
 import { countryParameter, emailParameter, phoneParameter } from './value-parameters.ts';
 import { oneOf, text } from './text.ts';
@@ -71,9 +71,9 @@ const customerFields = {
       multiline: true,
     }),
   ),
-  tags: emptied(tags, tagsInput, tagsInput),
+  tags: emptiable(tags, tagsInput, tagsInput),
   externalId: optional(fields.externalId),
-  metadata: emptied(metadata, metadataInput, metadataPatch),
+  metadata: emptiable(metadata, metadataInput, metadataPatch),
   status: defaulted(status),
   erasedAt: serverSet(fields.erasedAt),
   createdAt: serverSet(fields.timestamp('When the record was created.')),

@@ -4,7 +4,7 @@ import { exampleId } from './examples.ts';
 import { countryCodes, currencyDigits } from './codes.ts';
 import type { FieldCode } from './problems/field-codes.ts';
 import { nullable, optional, shapeOf } from './record.ts';
-import { failure, text, textThat } from './text.ts';
+import { failure, text, textWithRule } from './text.ts';
 import type { TextOptions } from './text.ts';
 import { asUri, isUri } from './uri.ts';
 
@@ -23,13 +23,13 @@ export const prefixes = {
 export type Kind = keyof typeof prefixes;
 
 /** A TypeID: prefix, `_`, and a UUIDv7 as 26 base32 characters. */
-export const idForm = (kind: Kind) => new RegExp(`^${prefixes[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`);
+export const idPattern = (kind: Kind) => new RegExp(`^${prefixes[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`);
 
 export function id(kind: Kind, description = 'Unique id; it never changes.') {
   const prefix = prefixes[kind];
   return z
     .string()
-    .regex(idForm(kind))
+    .regex(idPattern(kind))
     .meta({ description, maxLength: prefix.length + 27, examples: [exampleId(prefix)] });
 }
 
@@ -68,15 +68,19 @@ export function timestamp(description: string, example = '2026-03-01T09:30:00.12
 }
 
 /** Exactly one address, without a display name. */
-export const emailForm =
+export const emailPattern =
   /^(?!\.)(?!.*\.\.)[^\s@"(),:;<>[\]\\]{1,64}(?<!\.)@(?:[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?\.)+(?!-)[\p{L}\p{N}\p{M}-]{2,63}(?<!-)$/u;
 
 export function email(options: TextOptions) {
   const message = 'must be one email address such as ana@example.com';
-  return textThat((value) => (emailForm.test(value) ? undefined : failure('invalid_email', message, value)), 254, {
-    ...options,
-    format: 'idn-email',
-  });
+  return textWithRule(
+    (value) => (emailPattern.test(value) ? undefined : failure('invalid_email', message, value)),
+    254,
+    {
+      ...options,
+      format: 'idn-email',
+    },
+  );
 }
 
 /** The digits of a phone number, in any script and typed with any punctuation. */
@@ -85,7 +89,7 @@ export function phoneDigits(value: string): string {
 }
 
 export function phone(options: TextOptions) {
-  return textThat(
+  return textWithRule(
     (value) =>
       phoneDigits(value).length >= 3 ? undefined : failure('too_short', 'must have at least 3 digits', value),
     40,
@@ -105,7 +109,7 @@ export function url(schemes: readonly ('http' | 'https')[], max: number, options
     if (target.username === '' && target.password === '') return undefined;
     return failure('invalid_url', 'must not contain a user name or password', '');
   };
-  const typed = textThat(rule, max, { ...options, format: 'uri' });
+  const typed = textWithRule(rule, max, { ...options, format: 'uri' });
   return typed.overwrite(asUri).meta({ ...typed.meta() });
 }
 
@@ -123,7 +127,7 @@ function codeIn(
     codes.has(value)
       ? undefined
       : failure(code, message, value, Object.hasOwn(suggest, value) ? suggest[value] : undefined);
-  return textThat(rule, 100, { ...options, upperCase: true });
+  return textWithRule(rule, 100, { ...options, upperCase: true });
 }
 
 const currencyText = { description: 'ISO 4217 currency code, in upper case.', example: 'USD' };

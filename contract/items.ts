@@ -8,7 +8,7 @@ import { createQuery, listQuery, noParameters, page, sortsBy } from './list.ts';
 import { metadata, metadataInput } from './metadata.ts';
 import { choiceParameter, textParameter } from './parameters.ts';
 import { optionalUnlessEmpty } from './parsed.ts';
-import { always, nullable, optional, shapeOf } from './record.ts';
+import { required, nullable, optional, shapeOf } from './record.ts';
 import { notModified, problems } from './responses.ts';
 import { oneOf, text } from './text.ts';
 
@@ -20,8 +20,8 @@ const taxable = z.boolean().meta({ description: 'Whether the item is taxable.', 
 /** A create has no `status`: a new item is active. */
 const itemFields = {
   id: { record: fields.id('item') },
-  type: always(oneOf(itemTypes, { description: 'Whether this is a product or a service.', typeName: 'ItemType' })),
-  name: always(text(200, { description: 'Name, as shown on proposals.', example: 'Chai' })),
+  type: required(oneOf(itemTypes, { description: 'Whether this is a product or a service.', typeName: 'ItemType' })),
+  name: required(text(200, { description: 'Name, as shown on proposals.', example: 'Chai' })),
   description: optional(
     text(5000, { description: 'Description for the customer.', example: 'Black tea with spices.', multiline: true }),
   ),

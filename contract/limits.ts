@@ -20,7 +20,7 @@ export const maximumErrors = 50;
 
 export const metadataLimits = { keys: 50, keyLength: 40, valueLength: 500, filters: 5 } as const;
 /** A metadata key. `__proto__` would vanish from a plain object, so it could never be stored. */
-export const metadataKeyForm = /^(?!__proto__$)[A-Za-z0-9_.-]{1,40}$/;
+export const metadataKeyPattern = /^(?!__proto__$)[A-Za-z0-9_.-]{1,40}$/;
 
 /** Words in one search. */
 export const maximumWords = 8;

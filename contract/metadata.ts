@@ -1,6 +1,6 @@
 /** Metadata: a caller's own data on a record, as keys and strings. */
 import { z } from 'zod';
-import { metadataKeyForm, metadataLimits } from './limits.ts';
+import { metadataKeyPattern, metadataLimits } from './limits.ts';
 import { alsoAccepted } from './parsed.ts';
 import { cleanText, failure } from './text.ts';
 import type { Failure } from './text.ts';
@@ -30,7 +30,7 @@ const keysOfPatch = 2 * keys;
 
 function metadataEntry(key: string, value: unknown): string | null | Failure {
   if (key.length > keyLength) return failure('too_long', `is a key of more than ${keyLength} characters`, key);
-  if (!metadataKeyForm.test(key)) return failure('invalid_characters', `is not a valid key: ${keyRule}`, key);
+  if (!metadataKeyPattern.test(key)) return failure('invalid_characters', `is not a valid key: ${keyRule}`, key);
   if (value === null) return null;
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
     return failure('invalid_type', 'must be a string', value);

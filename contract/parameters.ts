@@ -1,5 +1,5 @@
 /** Query parameters, parsed strictly. Nothing is clamped, guessed or ignored. */
-import { maximumWords, metadataKeyForm, metadataLimits } from './limits.ts';
+import { maximumWords, metadataKeyPattern, metadataLimits } from './limits.ts';
 import { notAnInstant, parseInstant } from './instant.ts';
 import { nearest } from './nearest.ts';
 import { parsed } from './parsed.ts';
@@ -8,7 +8,7 @@ import type { Failure } from './text.ts';
 
 export type Schema = { description: string; inHttp?: string; emptyIsAbsent?: boolean } & Record<string, unknown>;
 /** The maximum length of a number, time, id, code or choice: ample for each of them. */
-export const longestWord = 100;
+export const maximumValueLength = 100;
 
 /**
  * One value of at most `max` characters; given twice, it is a `duplicate_parameter`. It must not be empty unless
@@ -55,7 +55,7 @@ export function searchParameter(max: number, schema: Schema) {
 
 export function integerParameter(min: number, max: number, fallback: number, schema: Schema) {
   return parameter<number>(
-    longestWord,
+    maximumValueLength,
     (value) => {
       const number = /^-?\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
       return number >= min && number <= max
@@ -71,18 +71,22 @@ function notOneOf(values: readonly string[], value: string): Failure {
 }
 
 export function choiceParameter<const T extends string>(values: readonly T[], schema: Schema) {
-  return parameter<T>(longestWord, (value) => values.find((choice) => choice === value) ?? notOneOf(values, value), {
-    type: 'string',
-    enum: values,
-    ...schema,
-  });
+  return parameter<T>(
+    maximumValueLength,
+    (value) => values.find((choice) => choice === value) ?? notOneOf(values, value),
+    {
+      type: 'string',
+      enum: values,
+      ...schema,
+    },
+  );
 }
 
 /** Agents send JSON, which can contain objects; String() throws on one with a member `toString`. */
 const isPlain = (value: unknown): boolean => typeof value !== 'object';
 
 /** Up to `most` values, without duplicates: separated by commas, repeated, or both. `word` names one of them. */
-export function eachIn<T extends string>(
+export function parseList<T extends string>(
   value: unknown,
   { most, word }: { most: number; word: string },
   parse: (part: string) => T | Failure,
@@ -108,10 +112,10 @@ export function eachIn<T extends string>(
 export function choicesParameter<const T extends string>(values: readonly T[], schema: Schema) {
   const most = values.length;
   const choiceIn = (part: string) =>
-    parseText(part, longestWord, (text) => values.find((choice) => choice === text) ?? notOneOf(values, text));
+    parseText(part, maximumValueLength, (text) => values.find((choice) => choice === text) ?? notOneOf(values, text));
   return parsed<T[], T | readonly T[]>(
     (value) => {
-      const wanted = eachIn(value, { most, word: 'value' }, choiceIn);
+      const wanted = parseList(value, { most, word: 'value' }, choiceIn);
       return wanted instanceof Set ? values.filter((choice) => wanted.has(choice)) : wanted;
     },
     {
@@ -125,10 +129,10 @@ export function choicesParameter<const T extends string>(values: readonly T[], s
 }
 
 export function instantParameter(schema: Schema) {
-  return parameter<string>(longestWord, (value) => parseInstant(value) ?? notAnInstant(value), {
+  return parameter<string>(maximumValueLength, (value) => parseInstant(value) ?? notAnInstant(value), {
     type: 'string',
     format: 'date-time',
-    maxLength: longestWord,
+    maxLength: maximumValueLength,
     examples: ['2026-03-01T00:00:00Z'],
     ...schema,
     description: `${schema.description} RFC 3339 with a time zone; a date alone means 00:00 UTC.`,
@@ -164,7 +168,7 @@ export const metadataParameter = parsed<Record<string, string>>(
 ).optional();
 
 function metadataFilter(key: string, value: unknown): string | Failure {
-  if (!metadataKeyForm.test(key)) return failure('invalid_characters', 'is not a valid key', key);
+  if (!metadataKeyPattern.test(key)) return failure('invalid_characters', 'is not a valid key', key);
   if (Array.isArray(value)) return failure('duplicate_item', 'must be given once', value);
   if (!isPlain(value)) return failure('invalid_type', 'must be text', value);
   return parseText(String(value), metadataLimits.valueLength, (text) => text);

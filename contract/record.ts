@@ -28,7 +28,7 @@ export const defaulted = <T extends z.ZodType>(schema: T) => ({
 });
 
 /** A field that is empty instead of null; null on update empties it. */
-export const emptied = <T extends z.ZodType, Input extends z.ZodType, Patch extends z.ZodType>(
+export const emptiable = <T extends z.ZodType, Input extends z.ZodType, Patch extends z.ZodType>(
   record: T,
   input: Input,
   patch: Patch,
@@ -39,7 +39,7 @@ export const emptied = <T extends z.ZodType, Input extends z.ZodType, Patch exte
 });
 
 /** A field that is never null, and that a create must contain. */
-export const always = <T extends z.ZodType>(schema: T) => ({
+export const required = <T extends z.ZodType>(schema: T) => ({
   record: schema,
   create: schema,
   update: schema.optional(),

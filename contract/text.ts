@@ -47,7 +47,7 @@ const normalize = (value: string, multiline: boolean): string =>
   isBlank(value) ? '' : (multiline ? value.replaceAll('\r\n', '\n') : value).normalize('NFC').trim();
 
 /** Rejects a normalized value that cannot be stored. */
-function beyondStoring(value: string, max: number, multiline: boolean): Failure | undefined {
+function checkStorable(value: string, max: number, multiline: boolean): Failure | undefined {
   const forbidden = multiline ? controlCharactersButTabAndNewline : controlCharacters;
   if (!value.isWellFormed() || forbidden.test(value)) {
     return failure('invalid_characters', 'must not contain control characters or lone surrogates', value);
@@ -61,7 +61,7 @@ export function cleanText(value: string, max: number, multiline = false): string
   const rejected = checkNormalizable(value, max);
   if (rejected) return rejected;
   const clean = normalize(value, multiline);
-  return beyondStoring(clean, max, multiline) ?? clean;
+  return checkStorable(clean, max, multiline) ?? clean;
 }
 
 export type TextOptions = { description: string; example?: string; min?: number; multiline?: boolean };
@@ -73,14 +73,14 @@ export type TextOptions = { description: string; example?: string; min?: number;
 export function text(max: number, { description, example, min = 1, multiline = false }: TextOptions) {
   return z
     .string()
-    .check(reporting((value) => checkNormalizable(value, max)))
+    .check(asCheck((value) => checkNormalizable(value, max)))
     .overwrite((value) => normalize(value, multiline))
-    .check(reporting((value) => beyondStoring(value, max, multiline) ?? tooShort(value, min)))
+    .check(asCheck((value) => checkStorable(value, max, multiline) ?? tooShort(value, min)))
     .meta({ description, minLength: min, maxLength: max, ...(example === undefined ? {} : { examples: [example] }) });
 }
 
 /** A rule as a Zod check. Each check runs only if all checks before it passed. */
-const reporting =
+const asCheck =
   (rule: (value: string) => Failure | undefined) =>
   ({ value, issues }: { value: string; issues: unknown[] }) => {
     const problem = rule(value);
@@ -96,7 +96,7 @@ function tooShort(value: string, min: number): Failure | undefined {
 export const asciiUpperCase = (value: string): string => value.replaceAll(/[a-z]/g, (letter) => letter.toUpperCase());
 
 /** A text with one further rule, which runs only on valid text. */
-export function textThat(
+export function textWithRule(
   rule: (value: string) => Failure | undefined,
   max: number,
   {
@@ -108,7 +108,7 @@ export function textThat(
 ) {
   const base = text(max, options);
   const typed = upperCase ? base.overwrite(asciiUpperCase) : base;
-  return typed.check(reporting(rule)).meta({ ...base.meta(), ...(format && { format }), ...(pattern && { pattern }) });
+  return typed.check(asCheck(rule)).meta({ ...base.meta(), ...(format && { format }), ...(pattern && { pattern }) });
 }
 
 /**

@@ -2,9 +2,9 @@
 import { countryCodes, currencyDigits } from './codes.ts';
 import { countryCodeOf } from './countries.ts';
 import { exampleId } from './examples.ts';
-import { emailForm, idForm, phoneDigits, prefixes } from './fields.ts';
+import { emailPattern, idPattern, phoneDigits, prefixes } from './fields.ts';
 import type { Kind } from './fields.ts';
-import { eachIn, longestWord, parameter } from './parameters.ts';
+import { parseList, maximumValueLength, parameter } from './parameters.ts';
 import type { Schema } from './parameters.ts';
 import { parsed } from './parsed.ts';
 import { asciiUpperCase, failure } from './text.ts';
@@ -15,8 +15,8 @@ export function emailParameter(schema: Schema) {
   return parameter<string>(
     254,
     (value) => {
-      if (emailForm.test(value)) return value;
-      const hasLostPlus = emailForm.test(value.replaceAll(' ', '+'));
+      if (emailPattern.test(value)) return value;
+      const hasLostPlus = emailPattern.test(value.replaceAll(' ', '+'));
       const advice = hasLostPlus ? ', without a space; write a + as %2B' : ' such as ana@example.com';
       return failure('invalid_email', `must be one email address${advice}`, value);
     },
@@ -26,10 +26,10 @@ export function emailParameter(schema: Schema) {
 
 /** The id of a record. A malformed id is an error rather than a filter that matches nothing. */
 export function idParameter(kind: Kind, schema: Schema) {
-  const form = idForm(kind);
+  const form = idPattern(kind);
   const example = exampleId(prefixes[kind]);
   return parameter<string>(
-    longestWord,
+    maximumValueLength,
     (value) =>
       form.test(value) ? value : failure('invalid_type', `must be the id of a ${kind}, such as ${example}`, value),
     { type: 'string', maxLength: example.length, pattern: form.source, examples: [example], ...schema },
@@ -50,7 +50,7 @@ const maximumIds = 100;
 
 /** Ids of records; their order does not matter. */
 export function idsParameter(kind: Kind) {
-  const form = idForm(kind);
+  const form = idPattern(kind);
   const example = exampleId(prefixes[kind]);
   const pattern = { type: 'string', maxLength: example.length, pattern: form.source };
   const idIn = (part: string) => {
@@ -61,7 +61,7 @@ export function idsParameter(kind: Kind) {
   };
   return parsed<string[], string | readonly string[]>(
     (value) => {
-      const ids = eachIn(value, { most: maximumIds, word: 'id' }, idIn);
+      const ids = parseList(value, { most: maximumIds, word: 'id' }, idIn);
       return ids instanceof Set ? [...ids].toSorted() : ids;
     },
     {
@@ -80,7 +80,7 @@ const codeParameter = (
   schema: Schema,
 ) =>
   parameter<string>(
-    longestWord,
+    maximumValueLength,
     (value) => {
       const code = asciiUpperCase(value);
       return codes.has(code) ? code : wrong(value);

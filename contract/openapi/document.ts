@@ -94,7 +94,7 @@ export function mapSchema(schema: Schema, change: (schema: Schema) => Schema): S
 }
 
 const schemaReference = '#/components/schemas/';
-export const refer = (name: string): Schema => ({ $ref: schemaReference + name });
+export const referenceTo = (name: string): Schema => ({ $ref: schemaReference + name });
 
 /** Follows a `$ref` to its schema; returns any other schema as it is. */
 export function resolve(schema: Schema, schemas: Record<string, Schema>): Schema {
@@ -105,7 +105,7 @@ export function resolve(schema: Schema, schemas: Record<string, Schema>): Schema
 }
 
 /** Only the components that are referenced: no schemas that are written inline, and no codes that no operation has. */
-export function referred<T>(kind: string, components: Record<string, T>, ...places: object[]): Record<string, T> {
+export function pickReferenced<T>(kind: string, components: Record<string, T>, ...places: object[]): Record<string, T> {
   const text = JSON.stringify(places);
   return Object.fromEntries(
     Object.entries(components).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)),
@@ -113,7 +113,7 @@ export function referred<T>(kind: string, components: Record<string, T>, ...plac
 }
 
 /** The same for schemas, which refer to one another: a schema that only unused schemas refer to is also unused. */
-export function referredSchemas(schemas: Record<string, Schema>, paths: object): Record<string, Schema> {
-  const used = referred('schemas', schemas, paths, schemas);
-  return Object.keys(used).length === Object.keys(schemas).length ? used : referredSchemas(used, paths);
+export function pickReferencedSchemas(schemas: Record<string, Schema>, paths: object): Record<string, Schema> {
+  const used = pickReferenced('schemas', schemas, paths, schemas);
+  return Object.keys(used).length === Object.keys(schemas).length ? used : pickReferencedSchemas(used, paths);
 }

@@ -4,7 +4,7 @@ import { generateOpenApi } from '@ts-rest/open-api';
 import { z } from 'zod';
 import { exampleUrl } from '../examples.ts';
 import { tagsOf } from '../operations.ts';
-import { referred, referredSchemas } from './document.ts';
+import { pickReferenced, pickReferencedSchemas } from './document.ts';
 import type { Document, Schema } from './document.ts';
 import { responseHeaders } from './headers.ts';
 import { info, securitySchemes } from './info.ts';
@@ -42,9 +42,9 @@ export function emitOpenApi(contract: AppRouter): Document {
     paths,
     webhooks,
     components: {
-      schemas: referredSchemas(named, { paths, webhooks }),
-      headers: referred('headers', responseHeaders, paths),
-      examples: referred('examples', problemExamples(), paths),
+      schemas: pickReferencedSchemas(named, { paths, webhooks }),
+      headers: pickReferenced('headers', responseHeaders, paths),
+      examples: pickReferenced('examples', problemExamples(), paths),
       securitySchemes,
     },
   };

@@ -1,7 +1,7 @@
 /** Zod schemas → named schemas of an OpenAPI 3.1 document, without the parts that only a validator needs. */
 import { z } from 'zod';
 import { inHttp } from '../annotations.ts';
-import { largestInt32, mapSchema, mapValues, refer } from './document.ts';
+import { largestInt32, mapSchema, mapValues, referenceTo } from './document.ts';
 import type { Schema } from './document.ts';
 
 /** Whether the schema is for what a caller sends (`input`) or for what the server returns (`output`). */
@@ -77,7 +77,7 @@ type Definitions = {
 
 function tidyOne(schema: Schema, direction: Direction, definitions: Definitions): Schema {
   const name = definition.exec(schema.$ref ?? '')?.[1];
-  if (name !== undefined) return { ...schema, ...refer(name) };
+  if (name !== undefined) return { ...schema, ...referenceTo(name) };
   const { minimum, maximum, ...rest } = orNull(schema, direction, definitions);
   const bounded = rest.format === 'date-time' ? formatOnly(rest) : rest;
   return {

@@ -36,8 +36,8 @@ type Use<T> = { name: string; value: T };
 
 export function shareComponents(document: Document): PublishedDocument {
   const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
-  const parameters = agreed(operations.flatMap((operation) => operation.parameters.map(parameterUse)));
-  const responses = agreed(
+  const parameters = sharedValues(operations.flatMap((operation) => operation.parameters.map(parameterUse)));
+  const responses = sharedValues(
     operations.flatMap((operation) =>
       Object.entries(operation.responses).flatMap(([status, value]) =>
         responseNames(operation, status).map((name) => ({ name, value })),
@@ -70,7 +70,7 @@ export function shareComponents(document: Document): PublishedDocument {
 }
 
 /** The values that at least two operations use, under names that stand for the same value everywhere. */
-function agreed<T>(uses: Use<T>[]): Record<string, T> {
+function sharedValues<T>(uses: Use<T>[]): Record<string, T> {
   const values = new Map<string, T[]>();
   for (const { name, value } of uses) values.set(name, [...(values.get(name) ?? []), value]);
   return Object.fromEntries(

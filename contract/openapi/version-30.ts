@@ -1,13 +1,16 @@
 /** The same document in OpenAPI 3.0.3, for importers that do not read 3.1 yet. */
-import { mapSchema, mapValues, referredSchemas } from './document.ts';
+import { mapSchema, mapValues, pickReferencedSchemas } from './document.ts';
 import type { Document, Schema } from './document.ts';
 import { webhookTag } from './webhooks.ts';
 
 export function toOpenApi30(document: Document): Document {
   // 3.0 has no webhooks.
   const { webhooks: _, ...withoutWebhooks } = document;
-  const components = { ...document.components, schemas: referredSchemas(document.components.schemas, document.paths) };
-  const convert = (schema: Schema): Schema => mapSchema(schema, older);
+  const components = {
+    ...document.components,
+    schemas: pickReferencedSchemas(document.components.schemas, document.paths),
+  };
+  const convert = (schema: Schema): Schema => mapSchema(schema, schemaFor30);
   // Only schemas are changed; everything around them stays the same.
   const paths = withSchemas(document.paths, convert) as Document['paths'];
   const schemas = mapValues(components.schemas, convert);
@@ -16,7 +19,7 @@ export function toOpenApi30(document: Document): Document {
     ...withoutWebhooks,
     openapi: '3.0.3',
     tags: document.tags.filter(({ name }) => name !== webhookTag.name),
-    info: olderInfo(document.info),
+    info: infoFor30(document.info),
     paths,
     components: {
       ...components,
@@ -39,7 +42,7 @@ function nullableNames(schemas: Record<string, Schema>): Set<string> {
 }
 
 /** 3.0 has no summary, and names a license by its URL. */
-function olderInfo(info: Document['info']): Document['info'] {
+function infoFor30(info: Document['info']): Document['info'] {
   const { summary: _, ...known } = info;
   return { ...known, license: { name: 'MIT', url: 'https://opensource.org/license/mit' } };
 }
@@ -59,7 +62,7 @@ function withSchemas(node: unknown, convert: (schema: Schema) => Schema): unknow
   );
 }
 
-function older(schema: Schema): Schema {
+function schemaFor30(schema: Schema): Schema {
   // 3.0 cannot express rules for property names: the descriptions state them.
   const { type, examples = [], anyOf, propertyNames: _, ...kept } = schema;
   // `anyOf` is used only for a reference that may be null. 3.0 ignores keywords beside a `$ref`, and

@@ -13,7 +13,7 @@ import { OAuthError } from './oauth-error.ts';
 
 export const codeSeconds = 60;
 
-const grantForm = z.object({
+const grantSchema = z.object({
   clientId: z.string(),
   clientHost: z.string(),
   name: z.string(),
@@ -23,7 +23,7 @@ const grantForm = z.object({
   expiresInMs: z.number().optional(),
 });
 /** What a person agreed to. */
-export type Grant = z.infer<typeof grantForm>;
+export type Grant = z.infer<typeof grantSchema>;
 
 /** Only hashes are stored, so a copy of the database contains no code. */
 const hashOfCode = (code: string) => hash('sha256', code, 'base64url');
@@ -60,7 +60,7 @@ export async function exchangeCode(database: Database, typed: Exchange): Promise
   const { rows } = await database.signIns.query<Row>(selectCode, [csrfTokenId]);
   const [row] = rows;
   if (!row) throw new OAuthError('invalid_grant', 'This code is unknown or has expired. Connect again.');
-  const granted = grantForm.parse(JSON.parse(row.granted));
+  const granted = grantSchema.parse(JSON.parse(row.granted));
   requireSameClient(typed, granted);
   const em = forOrganization(database, row.organizationId).em();
   if (await revokeMadeFrom(em, csrfTokenId)) throw used();

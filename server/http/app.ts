@@ -11,7 +11,7 @@ import { patchTypes } from './body.ts';
 import { compress } from './compress.ts';
 import { describeError } from './log.ts';
 import type { Log } from './log.ts';
-import { methodAdvice, pathForm, routeHint } from './routes.ts';
+import { methodAdvice, pathPattern, routeHint } from './routes.ts';
 import { Problem } from '../problems/problem.ts';
 import { DeadlineError, toProblem } from '../problems/translate.ts';
 import { sendProblem } from './send-problem.ts';
@@ -139,7 +139,7 @@ function readiness({ database }: Parts): RequestHandler {
 function optionsOf(allowed: ReadonlyMap<string, string>): RequestHandler {
   return ({ path }, response, next) => {
     // `OPTIONS *` is about the whole service (RFC 9110, 9.3.7).
-    const found = [...allowed].filter(([known]) => path === '*' || pathForm(known).test(path));
+    const found = [...allowed].filter(([known]) => path === '*' || pathPattern(known).test(path));
     if (found.length === 0) return next();
     const methods = new Set(found.flatMap(([, allow]) => allow.split(', ')));
     if (methods.has('PATCH')) response.set('Accept-Patch', patchTypes.join(', '));

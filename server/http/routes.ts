@@ -3,7 +3,7 @@ import type { AppRouter } from '@ts-rest/core';
 import { metadataOf, operationsOf } from '../../contract/operations.ts';
 
 /** The regular expression for a contract path: a parameter is anything but a slash, and a trailing slash is allowed. */
-export function pathForm(path: string): RegExp {
+export function pathPattern(path: string): RegExp {
   return new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}/?$`);
 }
 
@@ -11,7 +11,7 @@ export function pathForm(path: string): RegExp {
 export function operationFinder(router: AppRouter): (method: string, path: string) => string | undefined {
   const operations = operationsOf(router).map((route) => ({
     method: route.method,
-    form: pathForm(route.path),
+    form: pathPattern(route.path),
     id: metadataOf(route).operationId,
   }));
   return (method, path) => {
@@ -58,6 +58,6 @@ export function routeHint(path: string, routes: Iterable<string>): string | unde
   const resource = first.toLowerCase();
   const versioned = ['/v1', synonyms.get(resource) ?? resource, ...rest].join('/');
   for (const route of routes)
-    if (pathForm(route).test(versioned)) return `Did you mean ${route.replaceAll(/:(\w+)/g, '{$1}')}?`;
+    if (pathPattern(route).test(versioned)) return `Did you mean ${route.replaceAll(/:(\w+)/g, '{$1}')}?`;
   return undefined;
 }

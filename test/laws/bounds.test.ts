@@ -23,7 +23,7 @@ import { sendLimits } from '../../server/outgoing/send.ts';
 const [minute, hour, day] = [60, 3600, 86_400];
 
 test('the API has the published limits', () => {
-  const { inKiB: _, metadataKeyForm: __, ...values } = limits;
+  const { inKiB: _, metadataKeyPattern: __, ...values } = limits;
   expect(values).toEqual({
     rateLimit: { limit: 100, windowSeconds: minute },
     maximumBodyBytes: 262_144,

@@ -9,8 +9,8 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { operationsOf } from '../../contract/operations.ts';
 import { v1 } from '../../contract/v1.ts';
-import { pathForm } from '../../server/http/routes.ts';
-import { idForm } from '../../contract/fields.ts';
+import { pathPattern } from '../../server/http/routes.ts';
+import { idPattern } from '../../contract/fields.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 /** These read only the project's own documents. */
@@ -116,8 +116,8 @@ const contracted = [...patternsOf(operationsOf(v1))].map((pattern): [string, Reg
   pattern,
 ]);
 const composed: [string, RegExp][] = [
-  ['an id', idForm('customer')],
-  ['a path', pathForm('/v1/customers/:customerId')],
+  ['an id', idPattern('customer')],
+  ['a path', pathPattern('/v1/customers/:customerId')],
 ];
 const all = new Map([...writtenPatterns(), ...contracted, ...composed]);
 

@@ -13,11 +13,11 @@ const exampleBaseUrl = 'https://api.example.com';
 export const rootOf = (baseUrl: string): string => new URL(baseUrl).pathname.replace(/\/+$/, '');
 
 /** The guide with this service's own URL in its examples. */
-export const localized = (source: string, baseUrl: string): string => source.replaceAll(exampleBaseUrl, baseUrl);
+export const withServiceUrl = (source: string, baseUrl: string): string => source.replaceAll(exampleBaseUrl, baseUrl);
 
 /** The guide as text to be read elsewhere, with absolute URLs in its links. */
-export const withWholeUrls = (source: string, baseUrl: string): string =>
-  localized(source, baseUrl).replaceAll(/\]\((\/|[\w/-]+\.(?:md|svg)\b)/g, (_, target: string) =>
+export const withAbsoluteUrls = (source: string, baseUrl: string): string =>
+  withServiceUrl(source, baseUrl).replaceAll(/\]\((\/|[\w/-]+\.(?:md|svg)\b)/g, (_, target: string) =>
     target === '/' ? `](${baseUrl}/` : `](${baseUrl}/docs/${target}`,
   );
 
@@ -74,7 +74,7 @@ export function renderMarkdown(source: string, baseUrl: string): string {
       },
     },
   });
-  const page = marked.parse(localized(source, baseUrl), { async: false });
+  const page = marked.parse(withServiceUrl(source, baseUrl), { async: false });
   // Groups adjacent blocks that show the same example in several languages.
   return page.replaceAll(
     /(?:<figure\s+class="code tab"[\s\S]*?<\/figure>\s*){2,}/g,

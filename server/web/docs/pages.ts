@@ -4,7 +4,7 @@ import { ownFile, readVersion } from '../../files.ts';
 import { fillBlocks } from './blocks.ts';
 import { groups, guides, overview, siteTitle } from './guides.ts';
 import type { Guide } from './guides.ts';
-import { withWholeUrls } from './markdown.ts';
+import { withAbsoluteUrls } from './markdown.ts';
 import { referencePages } from './reference/pages.ts';
 import type { ReferencePage } from './reference/pages.ts';
 
@@ -50,4 +50,4 @@ ${sections.join('\n\n')}
 
 /** /llms-full.txt: every page, one after the other. */
 export const llmsFullText = (baseUrl: string): string =>
-  pages.map(({ markdown }) => withWholeUrls(markdown(), baseUrl)).join('\n\n---\n\n');
+  pages.map(({ markdown }) => withAbsoluteUrls(markdown(), baseUrl)).join('\n\n---\n\n');

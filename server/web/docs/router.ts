@@ -7,7 +7,7 @@ import { html, Html } from '../html.ts';
 import { rejectOtherMethods } from '../methods.ts';
 import { changelogFeed } from './changelog.ts';
 import { assets, framePage } from './layout.ts';
-import { localized, readPicture, renderMarkdown, rootOf, sectionsOf, withWholeUrls } from './markdown.ts';
+import { withServiceUrl, readPicture, renderMarkdown, rootOf, sectionsOf, withAbsoluteUrls } from './markdown.ts';
 import { pages } from './pages.ts';
 import { buildIndex, searchResults } from './search.ts';
 
@@ -26,11 +26,11 @@ export function docs(baseUrl: () => string): Router {
     });
     router.get(`/${guide.slug}`, (_, response) => sendPage(response, page()));
     router.get(`/${guide.slug === '' ? 'index' : guide.slug}.md`, (_, response) => {
-      response.type('text/markdown').send(withWholeUrls(markdown(), baseUrl()));
+      response.type('text/markdown').send(withAbsoluteUrls(markdown(), baseUrl()));
     });
   }
   const index = once(() =>
-    buildIndex(pages.map(({ markdown, ...guide }) => ({ guide, source: localized(markdown(), baseUrl()) }))),
+    buildIndex(pages.map(({ markdown, ...guide }) => ({ guide, source: withServiceUrl(markdown(), baseUrl()) }))),
   );
   router.get('/search', ({ query: { q } }, response) => {
     const { query, content } = searchResults(index(), q, rootOf(baseUrl()));

@@ -12,7 +12,7 @@ export function notice(kind: 'done' | 'plain' | 'failed', text: Text | undefined
 }
 
 /** A collapsible part of a page. */
-export const foldable = (id: string, title: Text, content: Html, open = false): Html =>
+export const collapsible = (id: string, title: Text, content: Html, open = false): Html =>
   html` <details class="fold" id="${id}" ${open && html` open`}>
     <summary><h2>${title}</h2></summary>
     <div>${content}</div>
@@ -35,7 +35,7 @@ export const badge = (look: 'on' | 'warm' | 'off', text: string): Html =>
   html`<span class="badge ${look}">${text}</span>`;
 
 /** A list of terms and their values. */
-export const facts = (look: string, entries: readonly (readonly [term: Text, value: Text])[]): Html =>
+export const definitionList = (look: string, entries: readonly (readonly [term: Text, value: Text])[]): Html =>
   html`<dl class="${look}">
     ${entries.map(
       ([term, value]) =>
@@ -97,7 +97,7 @@ type Table = {
 };
 
 /** A table of records; on a narrow screen, each row is a card. Roles are explicit, because the CSS for cards drops them. */
-export function recordTable({ label, heads, rows, empty, isNumeric = false }: Table): Html {
+export function responsiveTable({ label, heads, rows, empty, isNumeric = false }: Table): Html {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
   const withActions = rows.some(({ actions }) => actions !== undefined);
   return html`<table class="records${isNumeric && ' numbers'}" role="table" aria-label="${label}">
@@ -120,7 +120,7 @@ const printRow = ({ head, cells, actions }: Row, heads: readonly string[], withA
   </tr>`;
 
 /** The notice on a page that needs the Team plan, and how to upgrade. `need`: such as `Webhooks need`. */
-export const needsTeam = (need: string, visit: Visit, more?: Html): Html =>
+export const teamNotice = (need: string, visit: Visit, more?: Html): Html =>
   html`<div class="notice plain">
     <p>${need} the Team plan. ${visit.organization.name} is on the Free plan. ${howToUpgrade(visit)}</p>
     ${more}

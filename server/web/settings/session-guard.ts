@@ -12,7 +12,7 @@ import { field } from './fields.ts';
 import type { Rejected } from './fields.ts';
 import { sendPage } from './layout.ts';
 import { inWords } from './visit.ts';
-import type { Change, Open, Params, Result, SettingsServices, Visit } from './visit.ts';
+import type { Change, PublicRequest, Params, Result, SettingsServices, Visit } from './visit.ts';
 
 type Handler<Subject> = (subject: Subject) => Result | Promise<Result>;
 
@@ -45,7 +45,7 @@ export class SessionGuard {
     this.#on('get', path, async (open) => {
       const visit = await visitOf(open);
       if (!visit) return send(signInPath(open.request), open);
-      send(isKeptOut(visit) ? setUpPath(visit) : await show(visit), visit);
+      send(mustSetUpTwoFactor(visit) ? setUpPath(visit) : await show(visit), visit);
     });
   }
 
@@ -57,10 +57,10 @@ export class SessionGuard {
       const visit = await visitOf(open);
       const isOurs = isFromOurPage(open.request, open.context.baseUrl());
       // There is no organization whose audit log could record it; the request log does.
-      if (!visit && !isOurs) throw forged();
+      if (!visit && !isOurs) throw forgedForm();
       if (!visit) return send(signInPath(open.request), open);
       const change = await changeOf(visit, action, isOurs);
-      if (isKeptOut(change)) return send(setUpPath(change), change);
+      if (mustSetUpTwoFactor(change)) return send(setUpPath(change), change);
       const work = async () => send(await submit(change, form), change);
       if (transfers.includes(action)) return work();
       // The concurrent changes of an organization are limited, so that it never takes all connections from the others.
@@ -69,46 +69,46 @@ export class SessionGuard {
   }
 
   /** A page that needs no session. */
-  openPage(path: string, show: Handler<Open>): void {
+  publicPage(path: string, show: Handler<PublicRequest>): void {
     this.#on('get', path, async (open) => send(await show(open), open));
   }
 
   /** A form that needs no session. */
-  openForm(path: string, form: FormOf<Open, Open>): void {
+  publicForm(path: string, form: FormOf<PublicRequest, PublicRequest>): void {
     const { show } = form;
-    if (show) this.openPage(path, (open) => show(open));
+    if (show) this.publicPage(path, (open) => show(open));
     this.#on('post', path, async (open) => {
-      if (!isFromOurPage(open.request, open.context.baseUrl())) throw forged();
+      if (!isFromOurPage(open.request, open.context.baseUrl())) throw forgedForm();
       send(await submit(open, form), open);
     });
   }
 
-  #on(method: 'get' | 'post', path: string, handle: (open: Open) => Promise<void>): void {
+  #on(method: 'get' | 'post', path: string, handle: (open: PublicRequest) => Promise<void>): void {
     this.#router[method](path, (request: Request<Params>, response) =>
       handle({ request, response, context: this.#context }),
     );
   }
 }
 
-async function visitOf(open: Open): Promise<Visit | undefined> {
+async function visitOf(open: PublicRequest): Promise<Visit | undefined> {
   const visitor = await visitorOf(open);
   return visitor && { ...visitor, ...open, csrfToken: () => open.context.csrf.issue(visitor) };
 }
 
 /** The signed-in visitor, if any; sets the cookies of a session that was renewed or has ended. */
-export async function visitorOf({ request, response, context }: Open): Promise<Visitor | undefined> {
+export async function visitorOf({ request, response, context }: PublicRequest): Promise<Visitor | undefined> {
   const { visitor, cookies } = await context.signIns.visitor(request.headers.cookie);
   setCookies(response, cookies);
   response.locals.memberId = visitor?.member.id;
   return visitor;
 }
 
-function send(result: Result, to: Open | Visit): void {
+function send(result: Result, to: PublicRequest | Visit): void {
   if (typeof result === 'string') to.response.redirect(303, result);
   else if (result) sendPage(to.response, result, 'member' in to ? to : undefined);
 }
 
-async function submit<Sender extends Open>(sender: Sender, form: FormOf<Sender, Sender>): Promise<Result> {
+async function submit<Sender extends PublicRequest>(sender: Sender, form: FormOf<Sender, Sender>): Promise<Result> {
   const { show, again = show, isSolvable = (problem) => fieldOf(problem) !== undefined } = form;
   try {
     return await form.submit(sender);
@@ -125,7 +125,8 @@ export const needsTwoFactor = ({ organization, hasTwoFactor, isSingleSignOn }: V
   organization.requiresTwoFactor && !hasTwoFactor && !isSingleSignOn;
 
 /** Until it is turned on, the member sees only the account pages. */
-const isKeptOut = (visit: Visit): boolean => needsTwoFactor(visit) && !visit.request.path.startsWith('/account');
+const mustSetUpTwoFactor = (visit: Visit): boolean =>
+  needsTwoFactor(visit) && !visit.request.path.startsWith('/account');
 
 function setUpPath({ request }: Visit): string {
   const next = request.method === 'GET' ? `?${new URLSearchParams({ next: request.originalUrl }).toString()}` : '';
@@ -145,7 +146,7 @@ async function changeOf(visit: Visit, action: AuditAction, isOurs: boolean): Pro
   if (token && token.memberId !== member.id) throw switchedTo(organization);
   if (token) return { ...visit, csrfTokenId: token.id };
   await writeEvent(em, { kind: 'rejection', action, memberId: member.id, reason: 'forged' });
-  throw forged();
+  throw forgedForm();
 }
 
 const switchedTo = ({ name }: Visitor['organization']) =>
@@ -177,7 +178,7 @@ export function localPath(path: string): string {
   return isOurs ? url.pathname + url.search : homePath;
 }
 
-export const forged = () =>
+export const forgedForm = () =>
   new Problem('forged', {
     sentence:
       'This form did not come from a page of this service, so nothing was changed. Open the page again and retry. If the service runs under a different host name, its operator must set PUBLIC_URL.',

@@ -22,10 +22,14 @@ import type { Page } from './page.ts';
 export type Params = Record<string, string>;
 
 /** A request whose sender is not known yet. */
-export type Open = { request: Request<Params, unknown, unknown>; response: Response; context: SettingsServices };
+export type PublicRequest = {
+  request: Request<Params, unknown, unknown>;
+  response: Response;
+  context: SettingsServices;
+};
 
 export type Visit = Visitor &
-  Open & {
+  PublicRequest & {
     /** A new CSRF token for a form of this session. */
     csrfToken: () => string;
   };

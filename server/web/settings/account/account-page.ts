@@ -7,11 +7,11 @@ import type { Session } from '../../../accounts/sessions.ts';
 import { Problem } from '../../../problems/problem.ts';
 import { writeEvent } from '../../../records/audit-log.ts';
 import { html } from '../../html.ts';
-import { field, hidden, ownEmailField, passwordField, passwordHint, uuidForm } from '../fields.ts';
+import { field, hidden, ownEmailField, passwordField, passwordHint, uuidPattern } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { buttonForm, postForm } from '../forms.ts';
 import { sectionPage } from '../page.ts';
-import { badge, card, counted, notice, recordTable, section } from '../sections.ts';
+import { badge, card, counted, notice, responsiveTable, section } from '../sections.ts';
 import { deviceOf } from '../session-guard.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { timeAgo } from '../time.ts';
@@ -78,7 +78,7 @@ export const wrong = (name: 'current' | 'password' | 'code', sentence: string) =
 /** Only for this session's memberships: an admin who signed in with a member's link ends nothing in other organizations. */
 async function endOwnSessions({ member, memberships, em, sessionId, request, context }: Change): Promise<string> {
   const only = field(request.body, 'session');
-  if (only !== '' && !uuidForm.test(only)) throw new Problem('invalid', { sentence: 'There is no such session.' });
+  if (only !== '' && !uuidPattern.test(only)) throw new Problem('invalid', { sentence: 'There is no such session.' });
   const wanted = only === '' ? { except: sessionId } : { only };
   const memberIds = memberships.map(({ memberId }) => memberId);
   const ended = await endSessions(context.database.signIns, memberIds, wanted);
@@ -120,7 +120,7 @@ function sessionSection(visit: Visit, sessions: readonly Session[]) {
     actions: isOwn(session) ? undefined : endForm(visit, session),
   }));
   const heads = ['Browser', 'Network', 'Signed in', 'Last active'];
-  const content = html`${recordTable({ label: 'Sessions', heads, rows, empty: 'There are no sessions.' })}
+  const content = html`${responsiveTable({ label: 'Sessions', heads, rows, empty: 'There are no sessions.' })}
   ${sessions.length > 1 && buttonForm(visit, `${path}/sessions`, 'End all other sessions')}`;
   return section('sessions', counted('Sessions', sessions.length), content);
 }

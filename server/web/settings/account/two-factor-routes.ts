@@ -60,7 +60,7 @@ async function turnOn(change: Change): Promise<Page | string> {
   const codes = await context.twoFactor.turnOn(offer, field(body, 'code'), whose);
   if (!codes) throw wrong('code', 'Incorrect code. Enter the one that the app shows now.');
   await endSessions(context.database.signIns, whose.memberIds, { except: sessionId });
-  await tell(change, memberships, { action: 'two_factor_turned_on', mail: 'turnedOn' });
+  await recordAndNotify(change, memberships, { action: 'two_factor_turned_on', mail: 'turnedOn' });
   const next = field(body, 'next');
   return recoveryCodesPage(change, codes, next === '' ? account : localPath(next));
 }
@@ -80,14 +80,14 @@ async function confirm(change: Change, work: Work): Promise<Page | string> {
 
 async function renewCodes(change: Change, app: App): Promise<Page> {
   const codes = await change.context.twoFactor.renewCodes(app);
-  await tell(change, await protectedBy(change, app), { action: 'recovery_codes_made', mail: 'newCodes' });
+  await recordAndNotify(change, await protectedBy(change, app), { action: 'recovery_codes_made', mail: 'newCodes' });
   return recoveryCodesPage(change, codes);
 }
 
 async function turnOff(change: Change, app: App): Promise<string> {
   const memberships = await protectedBy(change, app);
   await change.context.twoFactor.turnOff(memberships.map(({ memberId }) => memberId));
-  await tell(change, memberships, { action: 'two_factor_turned_off', mail: 'turnedOff' });
+  await recordAndNotify(change, memberships, { action: 'two_factor_turned_off', mail: 'turnedOff' });
   return `${account}?done=off`;
 }
 
@@ -106,7 +106,7 @@ function checkPassword(change: Change): Promise<Credential[]> {
 }
 
 /** Records it in the audit log of each organization, and notifies the member by mail. */
-async function tell(
+async function recordAndNotify(
   { member, request, context }: Change,
   memberships: readonly Membership[],
   { action, mail }: { action: AuditAction; mail: TwoFactorChange },

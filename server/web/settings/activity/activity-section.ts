@@ -8,7 +8,7 @@ import { readMemberNames } from '../../../records/member-names.ts';
 import type { MemberNames } from '../../../records/member-names.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import { foldable } from '../sections.ts';
+import { collapsible } from '../sections.ts';
 import { timeAgo } from '../time.ts';
 
 export type Activity = { changes: AuditEvent[]; rejections: AuditEvent[]; signIns: AuditEvent[]; names: MemberNames };
@@ -31,7 +31,7 @@ export const namesIn = (em: ScopedEntityManager, events: readonly AuditEvent[]):
   );
 
 export function activitySection({ changes, rejections, signIns, names }: Activity): Html {
-  return foldable(
+  return collapsible(
     'activity',
     'Activity',
     html`${eventList('Changes', changes, names)} ${eventList('Rejected attempts', rejections, names)}
@@ -69,7 +69,7 @@ function sentence(event: AuditEvent, names: MemberNames): Html {
     return html`Failed sign-in as <strong>${names.nameOf(subjectId)}</strong> from ${ipAddress}${how}`;
   }
   if (action === 'signed_in') return html`${who} signed in from ${ipAddress}`;
-  return html`${who} ${done[action](event, names)}`;
+  return html`${who} ${descriptions[action](event, names)}`;
 }
 
 /** Without a member, a change has a reason only if the service itself, or an application with its own key, made it. */
@@ -78,24 +78,24 @@ function withoutMember({ reason }: AuditEvent): string {
   return reason === null ? 'An operator' : 'The service';
 }
 
-type Told = (event: AuditEvent, names: MemberNames) => Html;
+type DescribeEvent = (event: AuditEvent, names: MemberNames) => Html;
 const quoted = (text: string | null) => html`<q>${text}</q>`;
 const aboutKey =
-  (verb: string): Told =>
+  (verb: string): DescribeEvent =>
   ({ detail }) =>
     html`${verb} ${quoted(detail)}`;
 const aboutEndpoint =
-  (verb: string): Told =>
+  (verb: string): DescribeEvent =>
   ({ detail }) =>
     html`${verb} webhook endpoint ${quoted(detail)}`;
 /** `own` is the wording for members who changed their own account. */
 const aboutMember =
-  (verb: string, own: string): Told =>
+  (verb: string, own: string): DescribeEvent =>
   ({ memberId, subjectId }, names) =>
     subjectId === memberId ? html`${own}` : html`${verb} ${names.nameOf(subjectId)}`;
 const aRole = (role: string | null) => (role === 'admin' ? 'an admin' : 'a member');
 
-const done: Record<Exclude<AuditAction, 'signed_in' | 'sign_in_failed'>, Told> = {
+const descriptions: Record<Exclude<AuditAction, 'signed_in' | 'sign_in_failed'>, DescribeEvent> = {
   key_created: aboutKey('created'),
   key_revoked: ({ detail, reason }) =>
     html`revoked ${quoted(detail)}${reason === 'code_reused' && ', because its authorization code was used twice'}`,

@@ -10,7 +10,7 @@ import { postForm } from '../forms.ts';
 import { expiryField } from '../keys/keys-page.ts';
 import { organizationSelect } from '../layout.ts';
 import { cardPage } from '../page.ts';
-import { badge, facts, howToUpgrade, notice } from '../sections.ts';
+import { badge, definitionList, howToUpgrade, notice } from '../sections.ts';
 import { timeDay } from '../time.ts';
 import type { Visit } from '../visit.ts';
 
@@ -32,11 +32,11 @@ export function connectPage(visit: Visit, view: ConnectView) {
       <h1>Connect ${client.name}?</h1>
       <p>An application is asking for an API key for <strong>${visit.organization.name}</strong>.</p>
       ${notice('failed', failure)}
-      ${facts('fields', [
+      ${definitionList('fields', [
         ['Application', html`${client.name} ${publisher(authorization)}`],
         ['The key is sent to', destination(redirectUri)],
         ['You are signed in as', html`${visit.member.name}<br /><small>${visit.member.email}</small>`],
-        ['The application will be able to', powers],
+        ['The application will be able to', keyPermissions],
       ])}
       ${obstacle ? html`<div class="notice plain">${obstacle}</div>` : consentForm(visit, view)}
       <p>
@@ -49,7 +49,7 @@ export function connectPage(visit: Visit, view: ConnectView) {
 }
 
 /** What a key may do: v1 has no scopes. */
-const powers = html`<ul>
+const keyPermissions = html`<ul>
   <li>read all customers, proposals and catalog items</li>
   <li>create and change customers</li>
   <li>create catalog items</li>

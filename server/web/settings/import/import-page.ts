@@ -13,7 +13,7 @@ import { exportFormatLabels, labelled, selectField, textField } from '../fields.
 import type { Rejected } from '../fields.ts';
 import { failedNotice, postForm } from '../forms.ts';
 import { innerPage, sectionPage } from '../page.ts';
-import { card, foldable, needsTeam, recordTable } from '../sections.ts';
+import { card, collapsible, teamNotice, responsiveTable } from '../sections.ts';
 import { count } from '../usage/usage-chart.ts';
 import type { Visit } from '../visit.ts';
 import { checkedSection, endedSection, summarySection, workingSection } from './import-progress.ts';
@@ -40,7 +40,7 @@ export function importPage(visit: Visit, view: ImportView) {
 function sectionsFor(visit: Visit, view: ImportView): Html {
   if (visit.member.role !== 'admin')
     return html`<p class="notice plain">Only admins of the organization can import and export.</p>`;
-  if (visit.organization.plan !== 'team') return needsTeam('Your records are kept. Import and export need', visit);
+  if (visit.organization.plan !== 'team') return teamNotice('Your records are kept. Import and export need', visit);
   return html`${failedNotice(view.rejected)} ${importSections(visit, view)} ${historySection(view.ended ?? [])}
   ${exportSection(visit, view.rejectedExport)}`;
 }
@@ -66,7 +66,7 @@ function uploadForm(visit: Visit, { rejected, fields }: ImportView): Html {
     'import',
     'Import a file',
     html`${postForm(visit, '/settings/imports', content, attributes)}
-    ${fields && foldable('fields', 'The fields', html`${fieldList('Customers', fields.customers)} ${fieldList('Items', fields.items)}`)}`,
+    ${fields && collapsible('fields', 'The fields', html`${fieldList('Customers', fields.customers)} ${fieldList('Items', fields.items)}`)}`,
   );
 }
 
@@ -87,7 +87,7 @@ function historySection(ended: readonly Upload[]): Html | false {
     ],
   }));
   const table = { label: 'Earlier imports', heads: ['File', 'Date', 'Records', 'Result'], rows, empty: '' };
-  return card('history', 'Earlier imports', recordTable(table));
+  return card('history', 'Earlier imports', responsiveTable(table));
 }
 
 const fileHint = html`An Excel workbook (.xlsx, up to 20 MB), or CSV or JSON up to 100 MB, optionally compressed with
@@ -143,7 +143,7 @@ function list(title: string, records: readonly Named[], all: number, kind: Uploa
   });
   return html` <section class="card" aria-label="${title}">
     <h2>${title}</h2>
-    ${recordTable({ label: title, heads: ['Name', 'ID'], rows, empty: 'These records no longer exist.' })}
+    ${responsiveTable({ label: title, heads: ['Name', 'ID'], rows, empty: 'These records no longer exist.' })}
     ${all > records.length && html`<p class="quiet">The first ${count(records.length)} of ${count(all)}.</p>`}
   </section>`;
 }

@@ -5,7 +5,7 @@ import type { Upload, UploadRow, UploadSummary } from '../../../entities/upload.
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { buttonForm, postForm } from '../forms.ts';
-import { card, facts, notice } from '../sections.ts';
+import { card, definitionList, notice } from '../sections.ts';
 import { count } from '../usage/usage-chart.ts';
 import type { Visit } from '../visit.ts';
 
@@ -74,7 +74,7 @@ export const summarySection = (upload: Upload, summary: UploadSummary, hasReject
 
 /** How many rows were, or would be, created, updated, left unchanged and rejected. */
 const figures = ({ created, updated, unchanged, rejected }: UploadSummary, [first, second]: [string, string]): Html =>
-  facts('figures', [
+  definitionList('figures', [
     [first, count(created)],
     [second, count(updated)],
     ['unchanged', count(unchanged)],

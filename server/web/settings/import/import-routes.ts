@@ -8,7 +8,7 @@ import type { SettingsProblem } from '../../../problems/problem.ts';
 import { byteOrderMark, csvLines } from '../../../text/spreadsheet.ts';
 import { uploadBounds } from '../../../uploads/files.ts';
 import { tooLarge } from '../../../uploads/runner.ts';
-import { field, uuidForm } from '../fields.ts';
+import { field, uuidPattern } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { pageNotFound } from '../page.ts';
 import type { Page } from '../page.ts';
@@ -140,6 +140,6 @@ async function sendRejects(visit: Visit): Promise<undefined> {
 
 function uploadIdIn({ request }: Visit): string {
   const { id = '' } = request.params;
-  if (!uuidForm.test(id)) throw pageNotFound();
+  if (!uuidPattern.test(id)) throw pageNotFound();
   return id;
 }

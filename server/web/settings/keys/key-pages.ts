@@ -13,7 +13,7 @@ import type { Html } from '../../html.ts';
 import { textField } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { questionPage, radioField } from '../forms.ts';
-import { badge, recordTable } from '../sections.ts';
+import { badge, responsiveTable } from '../sections.ts';
 import { timeAgo, timeDay, timeUntil } from '../time.ts';
 import type { Visit } from '../visit.ts';
 
@@ -28,7 +28,7 @@ export function keyLink(keys: readonly ApiKey[], keyId: string): Html | string {
 type Table = { keys: ApiKey[]; label: string };
 
 export const keyTable = ({ member, organization }: Visit, overview: KeyOverview, { keys, label }: Table): Html =>
-  recordTable({
+  responsiveTable({
     label,
     heads: ['Name', 'Key', 'Created by', 'Created', 'Last used', 'Status'],
     empty: 'There are no keys yet.',

@@ -17,9 +17,9 @@ import { keyTable, warningSection } from './key-pages.ts';
 import {
   card,
   counted,
-  foldable,
+  collapsible,
   howToUpgrade,
-  needsTeam,
+  teamNotice,
   notice,
   secretSection,
   section,
@@ -59,7 +59,7 @@ export function keysPage(visit: Visit, view: KeysView) {
   ${onTeam && gettingStarted({ baseUrl: visit.context.baseUrl(), raw: created?.raw })}
   ${
     ended.length > 0 &&
-    foldable(
+    collapsible(
       'revoked',
       counted('Revoked keys', endedCount),
       html`${endedCount > ended.length && html`<p class="quiet">The latest ${ended.length} are shown.</p>`}
@@ -119,7 +119,7 @@ const teamBenefits = [
 function teamSection(visit: Visit, { overview }: KeysView) {
   const paused =
     overview.live.length > 0 ? html`<p>The keys below are kept and will work again on the Team plan.</p>` : undefined;
-  if (visit.member.role !== 'admin') return needsTeam('API keys and API access need', visit, paused);
+  if (visit.member.role !== 'admin') return teamNotice('API keys and API access need', visit, paused);
   return html` <section class="card team" aria-labelledby="team">
     <h2 id="team">API keys need the Team plan</h2>
     <p>${visit.organization.name} is on the Free plan. With Team you get:</p>
@@ -147,7 +147,7 @@ function gettingStarted({ baseUrl, raw }: { baseUrl: string; raw: string | undef
     ${snippet('install', 'Install the TypeScript client', `npm install ${baseUrl}/client-${readVersion()}.tgz`)}
     ${snippet('client', 'With the TypeScript client', clientLines(baseUrl, key))}
   </div>`;
-  return foldable('start', 'Getting started', content, raw !== undefined);
+  return collapsible('start', 'Getting started', content, raw !== undefined);
 }
 
 const clientLines = (baseUrl: string, key: string): string => `import { createClient } from '@proposal-api/client';

@@ -7,7 +7,7 @@ import { field, problemOf, selectField, textField } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { postForm, questionPage } from '../forms.ts';
 import { sectionPage } from '../page.ts';
-import { badge, card, counted, notice, recordTable, secretSection, section } from '../sections.ts';
+import { badge, card, counted, notice, responsiveTable, secretSection, section } from '../sections.ts';
 import { timeAgo } from '../time.ts';
 import type { Visit } from '../visit.ts';
 
@@ -39,7 +39,7 @@ export function membersPage(visit: Visit, view: MembersView) {
   const heads = ['Name', 'Email', 'Role', ...(isAdmin ? ['Two-factor'] : []), 'Last sign-in'];
   const rows = members.map((member) => memberRow(visit, member, view));
   const lead = 'Admins create, replace and revoke API keys and manage members. Members can see keys and usage.';
-  const table = recordTable({ label: 'Members', heads, rows, empty: 'There are no members.' });
+  const table = responsiveTable({ label: 'Members', heads, rows, empty: 'There are no members.' });
   const content = html`${notice('done', done)}${notice('failed', failure)} ${issued && issuedLink(issued)}
   ${!issued && (isAdmin ? inviteSection(visit, view.rejectedInvitation) : html`<p class="notice plain">Only admins of the organization can manage members.</p>`)}
   ${section('members', counted('Members', members.length), table)}

@@ -9,7 +9,7 @@ import { keyLink, warningSection, warningsFor } from '../keys/key-pages.ts';
 import { readList, recordKinds, recordPath } from '../records/record-kinds.ts';
 import type { Listed, RecordKind } from '../records/record-kinds.ts';
 import { innerPage } from '../page.ts';
-import { facts, notice, recordTable, section } from '../sections.ts';
+import { definitionList, notice, responsiveTable, section } from '../sections.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { timeAgo } from '../time.ts';
 import { count } from '../usage/usage-chart.ts';
@@ -50,7 +50,7 @@ function figures({ total }: UsageReport, liveKeys: number): Html {
     ['of them failed', requests - total.success, '/settings/usage'],
   ];
   const entries = numbers.map(([label, value, path]) => [html`<a href="${path}">${label}</a>`, count(value)] as const);
-  return facts('figures', entries);
+  return definitionList('figures', entries);
 }
 
 function failureSection(failures: readonly FailureGroup[], keys: readonly ApiKey[], hasRequests: boolean): Html {
@@ -64,7 +64,7 @@ function failureSection(failures: readonly FailureGroup[], keys: readonly ApiKey
   }));
   const empty = hasRequests ? 'No request failed in the last 7 days.' : 'There have been no requests yet.';
   const label = 'Latest failed requests';
-  return section('failures', label, recordTable({ label, heads: ['Key', 'Error', 'Status', 'When'], rows, empty }));
+  return section('failures', label, responsiveTable({ label, heads: ['Key', 'Error', 'Status', 'When'], rows, empty }));
 }
 
 /** The newest records of each kind. */

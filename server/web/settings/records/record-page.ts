@@ -6,7 +6,16 @@ import type { Proposal } from '../../../../contract/proposals.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { innerPage } from '../page.ts';
-import { badge, copyable, counted, facts, foldable, notice, recordTable, section } from '../sections.ts';
+import {
+  badge,
+  copyable,
+  counted,
+  definitionList,
+  collapsible,
+  notice,
+  responsiveTable,
+  section,
+} from '../sections.ts';
 import { timeDay } from '../time.ts';
 import type { Visit } from '../visit.ts';
 import { amount, recordPath, statusBadge } from './record-kinds.ts';
@@ -37,8 +46,8 @@ export function recordPage({ member, context }: Visit, { kind, record, done, era
       </p>`
     }
     ${erased} ${kind.name === 'proposals' && linesSection(record as unknown as Proposal)}
-    ${section('fields', 'Fields', facts('fields', fieldsOf(record)))}
-    ${foldable('json', 'As the API returns it', asJson(kind, record, context.baseUrl()))}`;
+    ${section('fields', 'Fields', definitionList('fields', fieldsOf(record)))}
+    ${collapsible('json', 'As the API returns it', asJson(kind, record, context.baseUrl()))}`;
   return innerPage(sectionOf(kind), title, main);
 }
 
@@ -95,7 +104,7 @@ function linesSection(proposal: Proposal): Html {
       </ol>`
     }
     <h2 id="lines">${counted('Lines', lineItems.length)}</h2>
-    ${recordTable({
+    ${responsiveTable({
       label: `Lines of ${title}`,
       heads: ['Name', 'Quantity', 'Unit price', 'Discount', 'Tax', 'Total'],
       rows: lineItems.map((line) => row(line, currency)),
@@ -117,7 +126,7 @@ function row(line: LineItem, currency: string) {
 }
 
 const totals = ({ subtotal, discountTotal, taxTotal, total, currency }: Proposal): Html =>
-  facts('totals', [
+  definitionList('totals', [
     ['Subtotal', amount(subtotal, currency)],
     ['Discount', amount(discountTotal, currency)],
     ['Tax', amount(taxTotal, currency)],

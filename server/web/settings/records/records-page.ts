@@ -5,7 +5,7 @@ import { exportFormatLabels, hidden, selectField, textField } from '../fields.ts
 import { postForm } from '../forms.ts';
 import { sectionPage } from '../page.ts';
 import type { Page, Section } from '../page.ts';
-import { needsTeam, notice, recordTable } from '../sections.ts';
+import { teamNotice, notice, responsiveTable } from '../sections.ts';
 import type { Visit } from '../visit.ts';
 import { recordPath } from './record-kinds.ts';
 import type { Listed, RecordKind } from './record-kinds.ts';
@@ -56,7 +56,7 @@ function results(visit: Visit, { kind, search }: View, { data, pagination }: Lis
   const filters = filtersOf(search);
   const empty = filters.size > 0 ? `No ${kind.one} matches this search.` : `There are no ${kind.name} yet.`;
   const { nextCursor } = pagination;
-  return html`${recordTable({ label: kind.label, heads: kind.heads, rows, empty })}
+  return html`${responsiveTable({ label: kind.label, heads: kind.heads, rows, empty })}
     <nav class="pages" aria-label="Pages">
       ${search.has('cursor') && html`<a href="${pathWith()}">First page</a>`}
       ${nextCursor !== null && html`<a href="${pathWith(nextCursor)}" rel="next">Next page</a>`}
@@ -79,7 +79,7 @@ const exportForm = (visit: Visit, kind: RecordKind, filters: URLSearchParams) =>
 
 /** Customers, proposals and items need the Team plan, as the API does. */
 export const recordsNeedTeamPage = (visit: Visit, kind: RecordKind): Page =>
-  sectionPage(sectionOf(kind), '', needsTeam('Your records are kept, but viewing them requires', visit));
+  sectionPage(sectionOf(kind), '', teamNotice('Your records are kept, but viewing them requires', visit));
 
 /** Ignores fields that were left empty. */
 export const searchOf = (text: string): URLSearchParams =>

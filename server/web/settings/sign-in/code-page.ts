@@ -12,21 +12,21 @@ import type { Page } from '../page.ts';
 import { deviceOf, localPath, setCookies } from '../session-guard.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { sendMail, tooManyAttempts } from '../visit.ts';
-import type { Open } from '../visit.ts';
+import type { PublicRequest } from '../visit.ts';
 
 const codePath = '/settings/sign-in/code';
 
 export const codeRoutes = (guard: SessionGuard): void =>
-  guard.openForm('/sign-in/code', { show, submit: finish, isSolvable: () => true });
+  guard.publicForm('/sign-in/code', { show, submit: finish, isSolvable: () => true });
 
 /** Continues after the first step, to the settings or to the page for the code. */
-export async function enter({ request, response, context }: Open, first: FirstStep): Promise<string> {
+export async function continueSignIn({ request, response, context }: PublicRequest, first: FirstStep): Promise<string> {
   const { cookies, needsCode } = await context.secondStep.begin(first, deviceOf(request));
   setCookies(response, cookies);
   return needsCode ? codePath : localPath(first.next);
 }
 
-async function show({ request, context }: Open, rejected?: Rejected): Promise<Page | string> {
+async function show({ request, context }: PublicRequest, rejected?: Rejected): Promise<Page | string> {
   const pending = await context.secondStep.pending(request.headers.cookie);
   if (!pending) return '/settings/sign-in';
   const { email, open } = pending;
@@ -35,7 +35,7 @@ async function show({ request, context }: Open, rejected?: Rejected): Promise<Pa
   return codePage(pending, names, field(rejected?.body ?? request.query, 'with') === 'recovery', rejected);
 }
 
-async function finish({ request, response, context }: Open): Promise<string> {
+async function finish({ request, response, context }: PublicRequest): Promise<string> {
   const { secondStep } = context;
   const { cookie } = request.headers;
   const kind = field(request.body, 'with');

@@ -15,25 +15,25 @@ import { storedId } from '../../../records/public-id.ts';
 import { field } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import type { Page } from '../page.ts';
-import { deviceOf, forged, homePath, localPath, setCookies, signInPath, visitorOf } from '../session-guard.ts';
+import { deviceOf, forgedForm, homePath, localPath, setCookies, signInPath, visitorOf } from '../session-guard.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { rejectTooMany, tooManyAttempts } from '../visit.ts';
-import type { Open, SettingsServices } from '../visit.ts';
-import { enter } from './code-page.ts';
+import type { PublicRequest, SettingsServices } from '../visit.ts';
+import { continueSignIn } from './code-page.ts';
 import { forgottenDonePage, forgottenPage, passwordPage, signInPage, usedLinkPage } from './sign-in-page.ts';
 
 export function signInRoutes(guard: SessionGuard, { mailer }: SettingsServices): void {
-  guard.openForm('/sign-in', { show: showSignIn, submit: signIn, isSolvable: () => true });
-  guard.openForm('/sign-out', { submit: signOut });
-  guard.openForm('/organization', { submit: switchOrganization });
-  guard.openForm('/password', { show: showLink, submit: choosePassword });
-  guard.openForm('/forgot-password', {
+  guard.publicForm('/sign-in', { show: showSignIn, submit: signIn, isSolvable: () => true });
+  guard.publicForm('/sign-out', { submit: signOut });
+  guard.publicForm('/organization', { submit: switchOrganization });
+  guard.publicForm('/password', { show: showLink, submit: choosePassword });
+  guard.publicForm('/forgot-password', {
     show: (_, rejected) => forgottenPage(mailer !== undefined, rejected),
     submit: requestLink,
   });
 }
 
-async function showSignIn(open: Open, rejected?: Rejected): Promise<Page | string> {
+async function showSignIn(open: PublicRequest, rejected?: Rejected): Promise<Page | string> {
   const { query } = open.request;
   const next = field(rejected?.body ?? query, 'next');
   if (!rejected && (await visitorOf(open))) return localPath(next);
@@ -41,7 +41,7 @@ async function showSignIn(open: Open, rejected?: Rejected): Promise<Page | strin
   return signInPage({ next, after: field(query, 'after'), rejected, singleSignOn });
 }
 
-async function signIn(open: Open): Promise<string> {
+async function signIn(open: PublicRequest): Promise<string> {
   const { request, context } = open;
   const email = emailOf(request);
   const password = field(request.body, 'password').slice(0, 1000);
@@ -50,7 +50,7 @@ async function signIn(open: Open): Promise<string> {
   if (password === '') throw new Problem('invalid', { sentence: 'Enter your password.', field: 'password' });
   const knownDevice = context.devices.known(request.headers.cookie, email);
   const result = await attemptSignIn(context, { email, password, device: deviceOf(request), knownDevice });
-  if (result.outcome === 'accepted') return enter(open, { email, credentials: result.credentials, next });
+  if (result.outcome === 'accepted') return continueSignIn(open, { email, credentials: result.credentials, next });
   if (result.outcome === 'too_many') throw tooManyAttempts(result.waitSeconds);
   // The same message whether the address, the password or both are wrong.
   throw new Problem('invalid', { sentence: 'Incorrect email or password.' });
@@ -58,7 +58,7 @@ async function signIn(open: Open): Promise<string> {
 
 const withoutEmail = () => new Problem('invalid', { sentence: 'Enter your email address.', field: 'email' });
 
-async function signOut(open: Open): Promise<string> {
+async function signOut(open: PublicRequest): Promise<string> {
   const visitor = await visitorOf(open);
   if (visitor) requireToken(visitor, open);
   const { request, response, context } = open;
@@ -66,7 +66,7 @@ async function signOut(open: Open): Promise<string> {
   return '/settings/sign-in?after=signed-out';
 }
 
-async function switchOrganization(open: Open): Promise<string> {
+async function switchOrganization(open: PublicRequest): Promise<string> {
   const { request, context } = open;
   const visitor = await visitorOf(open);
   if (!visitor) return signInPath(request);
@@ -78,21 +78,21 @@ async function switchOrganization(open: Open): Promise<string> {
   return localPath(field(request.body, 'next'));
 }
 
-function requireToken(visitor: Visitor, { request, context }: Open): void {
-  if (!context.csrf.verify(visitor, field(request.body, 'csrfToken'))) throw forged();
+function requireToken(visitor: Visitor, { request, context }: PublicRequest): void {
+  if (!context.csrf.verify(visitor, field(request.body, 'csrfToken'))) throw forgedForm();
 }
 
-async function showLink(open: Open, rejected?: Rejected): Promise<Page> {
+async function showLink(open: PublicRequest, rejected?: Rejected): Promise<Page> {
   const token = field(rejected?.body ?? open.request.query, 'token');
-  const [found] = rejected ? await readLink(open.context.database.signIns, token) : await linked(open, token);
+  const [found] = rejected ? await readLink(open.context.database.signIns, token) : await membersOfLink(open, token);
   return found ? passwordPage(found.email, token, rejected) : usedLinkPage;
 }
 
-async function choosePassword(open: Open): Promise<Page | string> {
+async function choosePassword(open: PublicRequest): Promise<Page | string> {
   const { request, context } = open;
   const { database } = context;
   const [token, password] = [field(request.body, 'token'), field(request.body, 'password')];
-  const linkedMembers = await linked(open, token);
+  const linkedMembers = await membersOfLink(open, token);
   const [found] = linkedMembers;
   if (!found) return usedLinkPage;
   const known = linkedMembers.flatMap(({ email, name, organizationName }) => [email, name, organizationName]);
@@ -108,16 +108,16 @@ async function choosePassword(open: Open): Promise<Page | string> {
   );
   // All of them have just been removed.
   if (credentials.length === 0) return usedLinkPage;
-  return enter(open, { email: first.email, credentials, next: homePath });
+  return continueSignIn(open, { email: first.email, credentials, next: homePath });
 }
 
 /** The members that a link is for. Opening links is rate-limited, so that nobody can guess tokens. */
-async function linked({ request, context }: Open, token: string): Promise<LinkedMember[]> {
+async function membersOfLink({ request, context }: PublicRequest, token: string): Promise<LinkedMember[]> {
   rejectTooMany(await admitLink(context.database.signIns, deviceOf(request).ipAddress));
   return readLink(context.database.signIns, token);
 }
 
-async function requestLink({ request, context }: Open): Promise<Page> {
+async function requestLink({ request, context }: PublicRequest): Promise<Page> {
   const { database, mailer, onError } = context;
   const withMail = mailer !== undefined;
   const email = emailOf(request);
@@ -138,21 +138,21 @@ async function sendReset({ database, mailer, baseUrl }: SettingsServices, email:
   await mailer.send(resetMail(first.email, link));
 }
 
-const emailOf = (request: Pick<Open['request'], 'body'>) => field(request.body, 'email').trim().slice(0, 254);
+const emailOf = (request: Pick<PublicRequest['request'], 'body'>) => field(request.body, 'email').trim().slice(0, 254);
 
 /** In characters. It goes into a cookie, and the sign-in fails if browsers drop it: they keep at most 4,096 bytes. */
 const longestNext = 2_500;
 
 /** Redirects to the OpenID provider, and handles its callback. */
 export function singleSignOnRoutes(guard: SessionGuard, singleSignOn: SingleSignOn): void {
-  guard.openPage('/oidc', async ({ request, response }) => {
+  guard.publicPage('/oidc', async ({ request, response }) => {
     const next = localPath(field(request.query, 'next'));
     const { url, cookies } = await singleSignOn.start(next.length > longestNext ? homePath : next);
     setCookies(response, cookies);
     return url;
   });
 
-  guard.openPage('/oidc/callback', async ({ request, response, context }) => {
+  guard.publicPage('/oidc/callback', async ({ request, response, context }) => {
     const [, query = ''] = /(\?.*)$/.exec(request.originalUrl) ?? [];
     const owner = await singleSignOn.finish(query, request.headers.cookie);
     setCookies(response, [singleSignOn.clear()]);

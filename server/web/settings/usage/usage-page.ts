@@ -12,7 +12,7 @@ import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { keyLink, warningsFor, warningsOfKey } from '../keys/key-pages.ts';
 import { innerPage, sectionPage } from '../page.ts';
-import { badge, counted, foldable, recordTable, section } from '../sections.ts';
+import { badge, counted, collapsible, responsiveTable, section } from '../sections.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { ago, dayOf, timeAgo, timeDay } from '../time.ts';
 import { idIn } from '../visit.ts';
@@ -77,7 +77,7 @@ function numbers(report: UsageReport): Html {
     head: operationName(operation),
     tally,
   }));
-  const table = foldable('days', 'As a table', tallyTable('Requests by day', 'Day', days));
+  const table = collapsible('days', 'As a table', tallyTable('Requests by day', 'Day', days));
   return html`${section('by-day', counted('Requests by day', `${count(sum(report.total))} total`), html`${usageChart(report)} ${table}`)}
   ${section('by-operation', 'By operation', tallyTable('By operation', 'Operation', operations))}`;
 }
@@ -90,7 +90,7 @@ function operationName(operation: string): Html | string {
 }
 
 const tallyTable = (label: string, head: string, rows: { head: Html | string; tally: Tally }[]): Html =>
-  recordTable({
+  responsiveTable({
     label,
     heads: [head, ...outcomes.map((outcome) => outcomeLabels[outcome]), 'All'],
     rows: rows.map((row) => ({
@@ -104,7 +104,7 @@ const tallyTable = (label: string, head: string, rows: { head: Html | string; ta
 const number = (value: number): Html | string => (value === 0 ? html`<span class="zero">0</span>` : count(value));
 
 const failureTable = (groups: FailureGroup[]): Html =>
-  recordTable({
+  responsiveTable({
     label: 'Recent failures',
     heads: ['Time', 'Request', 'Status', 'Error', 'Request ID'],
     rows: groups.map(

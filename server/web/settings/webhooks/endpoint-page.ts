@@ -7,7 +7,7 @@ import { hidden } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { buttonForm, failedNotice, postForm, radioField } from '../forms.ts';
 import { innerPage } from '../page.ts';
-import { badge, foldable, notice, recordTable, section } from '../sections.ts';
+import { badge, collapsible, notice, responsiveTable, section } from '../sections.ts';
 import { timeAgo } from '../time.ts';
 import type { Visit } from '../visit.ts';
 import { endpointFields, endpointPath, statusOf, webhooksPath } from './webhooks-page.ts';
@@ -41,9 +41,9 @@ export function endpointPage(visit: Visit, { endpoint, deliveries, done, rejecte
       html`${deliveryTable(visit, endpoint, deliveries)}
       ${mayHaveFailed && postForm(visit, `${path}/resend-failed`, failedSince)}`,
     )}
-    ${foldable('change', 'Change the endpoint', postForm(visit, `${path}/change`, fields), rejected !== undefined)}
-    ${foldable('secret', 'Replace the secret', postForm(visit, `${path}/secret`, overlapFields))}
-    ${foldable(
+    ${collapsible('change', 'Change the endpoint', postForm(visit, `${path}/change`, fields), rejected !== undefined)}
+    ${collapsible('secret', 'Replace the secret', postForm(visit, `${path}/secret`, overlapFields))}
+    ${collapsible(
       'remove',
       'Remove the endpoint',
       html`<p>It will receive no more events, and its deliveries will be deleted.</p>
@@ -71,7 +71,7 @@ const failedSince = html`<label for="since">Resend everything that failed since<
   <button type="submit" class="secondary outline">Send again</button>`;
 
 const deliveryTable = (visit: Visit, endpoint: WebhookEndpoint, deliveries: readonly WebhookDelivery[]) =>
-  recordTable({
+  responsiveTable({
     label: 'Deliveries',
     heads: ['Event', 'Time', 'State', 'Attempts', 'Response', 'Duration', 'Content'],
     empty: 'Nothing has been sent yet.',

@@ -11,7 +11,7 @@ import { field, problemOf, textField } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { failedNotice, postForm } from '../forms.ts';
 import { innerPage, sectionPage } from '../page.ts';
-import { badge, card, counted, needsTeam, notice, recordTable, secretSection, section } from '../sections.ts';
+import { badge, card, counted, teamNotice, notice, responsiveTable, secretSection, section } from '../sections.ts';
 import { timeAgo } from '../time.ts';
 import type { Visit } from '../visit.ts';
 
@@ -30,7 +30,7 @@ export function webhooksPage(visit: Visit, view: View) {
   const { endpoints, done, rejected } = view;
   const lead = html`An endpoint receives a request whenever a customer, proposal or catalog item changes. See
     <a href="/docs/webhooks">the guide</a> for how to receive and verify it.`;
-  const table = recordTable({
+  const table = responsiveTable({
     label: 'Endpoints',
     heads: ['Name', 'URL', 'Events', 'Status'],
     empty: 'There are no endpoints yet.',
@@ -58,7 +58,7 @@ export function statusOf({ activeSince, offReason, failingSince }: WebhookEndpoi
 }
 
 function createSection(visit: Visit, { endpoints, rejected }: View) {
-  if (visit.organization.plan !== 'team') return needsTeam('Webhooks need', visit);
+  if (visit.organization.plan !== 'team') return teamNotice('Webhooks need', visit);
   if (endpoints.length >= maximumEndpoints)
     return html`<p class="notice plain">
       All ${maximumEndpoints} endpoints are in use. Remove one to create another.
