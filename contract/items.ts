@@ -8,7 +8,7 @@ import { createQuery, listQuery, noParameters, page, sortsBy } from './list.ts';
 import { metadata, metadataInput } from './metadata.ts';
 import { choiceParameter, textParameter } from './parameters.ts';
 import { optionalUnlessEmpty } from './parsed.ts';
-import { required, nullable, optional, shapeOf } from './record.ts';
+import { nullable, optional, required, shapeOf } from './record.ts';
 import { notModified, problems } from './responses.ts';
 import { oneOf, text } from './text.ts';
 

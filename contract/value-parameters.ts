@@ -4,7 +4,7 @@ import { countryCodeOf } from './countries.ts';
 import { exampleId } from './examples.ts';
 import { emailPattern, idPattern, phoneDigits, prefixes } from './fields.ts';
 import type { Kind } from './fields.ts';
-import { parseList, maximumValueLength, parameter } from './parameters.ts';
+import { maximumValueLength, parameter, parseList } from './parameters.ts';
 import type { Schema } from './parameters.ts';
 import { parsed } from './parsed.ts';
 import { asciiUpperCase, failure } from './text.ts';

@@ -1,7 +1,7 @@
 /** Organizations. The operator of the service creates them and sets their plan. */
 import { currencyInput } from '../../contract/fields.ts';
 import type { Database } from '../database/orm.ts';
-import { forOrganization, deleteOrganization } from '../database/tenant.ts';
+import { deleteOrganization, forOrganization } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { nameLength } from '../entities/name.ts';
 import { Member, Organization } from '../entities/organization.ts';

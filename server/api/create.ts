@@ -9,7 +9,7 @@ import type { Claim } from '../records/idempotency.ts';
 import { publicId } from '../records/public-id.ts';
 import { readOne } from '../records/reader.ts';
 import { exactly } from '../records/sql.ts';
-import { withDerivedValues, insert, requireAccepted, update, updateLocked } from '../records/writer.ts';
+import { insert, requireAccepted, update, updateLocked, withDerivedValues } from '../records/writer.ts';
 import type { Change, Identified, Table, Version } from '../records/writer.ts';
 import { requireMatch } from './conditional.ts';
 import { claimOf, replayResponse, unsetVersion } from './idempotency.ts';

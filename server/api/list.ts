@@ -124,7 +124,7 @@ export async function explainSlowRead<Query, T extends object, Result>(
     if (!isCanceled(error)) throw error;
     const isWide = (name: string) =>
       conditionsOf({ [name]: criteria[name] }, filters).some(
-        ({ selectivity: found }) => found === 'often' || found === 'unindexed',
+        ({ selectivity }) => selectivity === 'often' || selectivity === 'unindexed',
       );
     const narrow = ['q', ...Object.keys(criteria)].find(isWide);
     throw new Problem('unavailable', { reason: 'slow', narrow }, { cause: error });

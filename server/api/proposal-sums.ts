@@ -10,7 +10,7 @@ import { printTotal } from '../records/money.ts';
 import { proposalIndex, proposalSelection } from '../records/proposal.ts';
 import { readSums, sumBounds } from '../records/sums.ts';
 import type { ExceededBound, Grouping } from '../records/sums.ts';
-import { explainSlowRead, conditionsOf } from './list.ts';
+import { conditionsOf, explainSlowRead } from './list.ts';
 import { proposalList } from './proposals.ts';
 import { plain } from './reply.ts';
 

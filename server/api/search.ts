@@ -5,12 +5,12 @@ import type { Customer } from '../entities/customer.ts';
 import { emailFragmentsToFind } from '../entities/email-fragments.ts';
 import { phoneDigits, phoneMark, searchForms } from '../entities/fold.ts';
 import {
+  containsParts,
+  containsUnindexed,
   either,
   endsWith,
   every,
   hasMembers,
-  containsParts,
-  containsUnindexed,
   marked,
   nothing,
 } from '../records/sql.ts';

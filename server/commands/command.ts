@@ -8,7 +8,7 @@ import { openConfiguredDatabase } from '../database/open.ts';
 import type { ConfiguredDatabase, OpenOptions } from '../database/open.ts';
 import { Organization } from '../entities/organization.ts';
 import { storedId } from '../records/public-id.ts';
-import { printLines, printJson } from './terminal.ts';
+import { printJson, printLines } from './terminal.ts';
 
 /**
  * Declares the arguments and options of a command, and its action. If the action fails with a UsageError, its message is

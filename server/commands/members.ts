@@ -17,7 +17,7 @@ import { jsonOption, organizationBySlug, print, printList, printTable, text, wit
 import type { Declare } from './command.ts';
 import { sendMail } from './mail.ts';
 import { checkPassword, passwordOption, readPassword } from './password-stdin.ts';
-import { printLines, printJson } from './terminal.ts';
+import { printJson, printLines } from './terminal.ts';
 
 const whichOption = () =>
   new Option('--organization <SLUG>', 'the organization, for a person who is in several').argParser(text);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
-import { canReach, chooseAccount, changeOwner, ignoring, IS_ROOT, lstatIfAny, NOBODY, run, SELF } from './account.ts';
+import { canReach, changeOwner, chooseAccount, ignoring, IS_ROOT, lstatIfAny, NOBODY, run, SELF } from './account.ts';
 import type { Account } from './account.ts';
 
 export type Place = { cluster: string; account: Account; logFile: string; lockFile: string; passwordFile: string };

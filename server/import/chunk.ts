@@ -2,7 +2,7 @@
 import { constraintOf, sqlStateOf } from '../records/constraint.ts';
 import { publicId } from '../records/public-id.ts';
 import type { Entry, Kind, Rejection, UniqueKey, Work } from './kind.ts';
-import { isWritten, StalePlan, planRows, SameRecord } from './plan.ts';
+import { isWritten, planRows, SameRecord, StalePlan } from './plan.ts';
 import type { Plan } from './plan.ts';
 import { writePlans } from './write.ts';
 

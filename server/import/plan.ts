@@ -46,7 +46,7 @@ export class StalePlan extends Error {}
 
 /**
  * The plan of each row. With `isLocking`, the matching records are locked as they are read. Otherwise, only those that
- * change are locked, after planning, which throws Overtaken if one is no longer as it was read.
+ * change are locked, after planning, which throws StalePlan if one is no longer as it was read.
  */
 export async function planRows(work: Work, entries: readonly Entry[], isLocking: boolean): Promise<Plan[]> {
   const { store, kind, match } = work;
@@ -182,7 +182,7 @@ async function load(
   return found.map((row) => table.parse(row));
 }
 
-/** Locks the records that change. Throws Overtaken if one is no longer as it was read. */
+/** Locks the records that change. Throws StalePlan if one is no longer as it was read. */
 async function lockAsRead(work: Work, plans: readonly Plan[], records: readonly (Identified | undefined)[]) {
   const read = new Map(
     records.flatMap((record, index) => (record && plans[index]?.outcome === 'updated' ? [[record.id, record]] : [])),

@@ -3,7 +3,7 @@ import type { AppRoute } from '@ts-rest/core';
 import { v1 } from '../../contract/v1.ts';
 import { parameterProblem } from '../problems/problem.ts';
 import { findTool, getTool } from './find.ts';
-import { mostBytes, selected, sizeOf, defaultFields } from './result.ts';
+import { defaultFields, mostBytes, selected, sizeOf } from './result.ts';
 import { createItem, saveCustomer } from './save.ts';
 import { fieldsOf, inputsOf, schemaOf } from './schema.ts';
 import { readAnnotations } from './tool.ts';

@@ -11,7 +11,7 @@ import type { Erasure } from './erasure.ts';
 import { etagOf } from './etag.ts';
 import { markOf } from './list-index.ts';
 import type { ListIndex } from './list-index.ts';
-import { mergePatch, exactFields, requireUnchanged, withoutUndefined } from './merge-patch.ts';
+import { exactFields, mergePatch, requireUnchanged, withoutUndefined } from './merge-patch.ts';
 import { mergeMetadata, presentMetadata } from './metadata.ts';
 import { publicId } from './public-id.ts';
 import { select, storedProperties } from './selection.ts';

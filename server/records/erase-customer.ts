@@ -30,7 +30,7 @@ import { publicId } from './public-id.ts';
 import { Redaction } from './redaction.ts';
 import { readOne } from './reader.ts';
 import { exactly } from './sql.ts';
-import { withDerivedValues, tableIn, updateLocked } from './writer.ts';
+import { tableIn, updateLocked, withDerivedValues } from './writer.ts';
 
 /** Returns false if the data was erased before, and undefined if there is no such customer; neither changes anything. */
 export async function eraseCustomer(tenant: Tenant, id: string, memberId: string | null): Promise<boolean | undefined> {

@@ -8,7 +8,7 @@ import { statements } from '../database/scope.ts';
 import type { Scope } from '../database/scope.ts';
 import type { Tenant } from '../database/tenant.ts';
 import { IdempotencyKey, idempotencyLifetime } from '../entities/idempotency-key.ts';
-import { withDerivedValues, insertIn, translateRefusal, returningNew, tableIn } from './writer.ts';
+import { insertIn, returningNew, tableIn, translateRefusal, withDerivedValues } from './writer.ts';
 import type { RecordTable } from './record-table.ts';
 import type { Identified, New, Table, Version } from './writer.ts';
 

@@ -16,7 +16,7 @@ import type { Entry } from '../import/kind.ts';
 import type { Report } from '../import/report.ts';
 import { uploadBounds, writeFresh } from './files.ts';
 import { failed } from './process.ts';
-import type { Job, Message, JobOutcome } from './process.ts';
+import type { Job, JobOutcome, Message } from './process.ts';
 
 /** What the page of an upload shows. */
 const shown = { rows: 5, fields: 60, textLength: 100, errors: 10, noteLength: 1000, records: 500 };

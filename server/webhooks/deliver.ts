@@ -9,7 +9,7 @@ import type { Render } from './render.ts';
 import { endpointPause, failingDays, pauseAfter, retryDays } from './retry.ts';
 import { publicId } from '../records/public-id.ts';
 import type { Seal } from '../text/seal.ts';
-import type { SendResult, Sender } from '../outgoing/send.ts';
+import type { Sender, SendResult } from '../outgoing/send.ts';
 import { signaturesOf } from './sign.ts';
 
 export type DeliveryParts = {

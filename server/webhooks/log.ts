@@ -6,7 +6,7 @@ import { Problem } from '../problems/problem.ts';
 import { asAdmin, transactionStartOf } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
 import { lockDeliveries } from './deliveries.ts';
-import { privilege, lockEndpoint, noSuchEndpoint } from './endpoints.ts';
+import { lockEndpoint, noSuchEndpoint, privilege } from './endpoints.ts';
 
 export const listEndpoints = (em: ScopedEntityManager): Promise<WebhookEndpoint[]> =>
   em.find(WebhookEndpoint, {}, { orderBy: { createdAt: 'asc', id: 'asc' } });

@@ -7,7 +7,7 @@ import { noBacklog, readBacklog } from './backlog.ts';
 import type { Backlog } from './backlog.ts';
 import { deliverTo, deliveryLimits } from './deliver.ts';
 import type { DeliveryParts } from './deliver.ts';
-import { scanOrganization, organizationsToScan } from './scan.ts';
+import { organizationsToScan, scanOrganization } from './scan.ts';
 import { takeLeases } from './leases.ts';
 import type { Leased } from './leases.ts';
 

@@ -13,7 +13,7 @@ import { readChanges } from './changes.ts';
 import type { Change } from './changes.ts';
 import { addDeliveries } from './deliveries.ts';
 import type { NewDelivery } from './deliveries.ts';
-import { withoutImported, forgetImports, fullyFound, importCompleted, readImports } from './imports.ts';
+import { forgetImports, fullyFound, importCompleted, readImports, withoutImported } from './imports.ts';
 import type { EndedImport } from './imports.ts';
 
 /**

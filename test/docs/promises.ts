@@ -55,7 +55,7 @@ export const promised: Readonly<Record<string, readonly string[]>> = {
     `among the organization's ${maximumLiveKeys} keys`,
     `Exchange the code within ${codeSeconds} seconds`,
     `up to ${grouped(sumBounds.records)} proposals at once`,
-    `${constant('server/mcp/find.ts', 'usualLimit')} records with their main fields`,
+    `${constant('server/mcp/find.ts', 'defaultLimit')} records with their main fields`,
     `the same arguments within ${idempotencyHours} hours`,
   ],
   'api-keys': [

@@ -7,7 +7,7 @@ import { html, Html } from '../html.ts';
 import { rejectOtherMethods } from '../methods.ts';
 import { changelogFeed } from './changelog.ts';
 import { assets, framePage } from './layout.ts';
-import { withServiceUrl, readPicture, renderMarkdown, rootOf, sectionsOf, withAbsoluteUrls } from './markdown.ts';
+import { readPicture, renderMarkdown, rootOf, sectionsOf, withAbsoluteUrls, withServiceUrl } from './markdown.ts';
 import { pages } from './pages.ts';
 import { buildIndex, searchResults } from './search.ts';
 

@@ -12,7 +12,7 @@ import { field } from './fields.ts';
 import type { Rejected } from './fields.ts';
 import { sendPage } from './layout.ts';
 import { inWords } from './visit.ts';
-import type { Change, PublicRequest, Params, Result, SettingsServices, Visit } from './visit.ts';
+import type { Change, Params, PublicRequest, Result, SettingsServices, Visit } from './visit.ts';
 
 type Handler<Subject> = (subject: Subject) => Result | Promise<Result>;
 

@@ -13,7 +13,7 @@ import { exportFormatLabels, labelled, selectField, textField } from '../fields.
 import type { Rejected } from '../fields.ts';
 import { failedNotice, postForm } from '../forms.ts';
 import { innerPage, sectionPage } from '../page.ts';
-import { card, collapsible, teamNotice, responsiveTable } from '../sections.ts';
+import { card, collapsible, responsiveTable, teamNotice } from '../sections.ts';
 import { count } from '../usage/usage-chart.ts';
 import type { Visit } from '../visit.ts';
 import { checkedSection, endedSection, summarySection, workingSection } from './import-progress.ts';

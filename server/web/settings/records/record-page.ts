@@ -8,10 +8,10 @@ import type { Html } from '../../html.ts';
 import { innerPage } from '../page.ts';
 import {
   badge,
+  collapsible,
   copyable,
   counted,
   definitionList,
-  collapsible,
   notice,
   responsiveTable,
   section,

@@ -5,7 +5,7 @@ import { exportFormatLabels, hidden, selectField, textField } from '../fields.ts
 import { postForm } from '../forms.ts';
 import { sectionPage } from '../page.ts';
 import type { Page, Section } from '../page.ts';
-import { teamNotice, notice, responsiveTable } from '../sections.ts';
+import { notice, responsiveTable, teamNotice } from '../sections.ts';
 import type { Visit } from '../visit.ts';
 import { recordPath } from './record-kinds.ts';
 import type { Listed, RecordKind } from './record-kinds.ts';

@@ -7,7 +7,7 @@ import { issueLink, pathOfLink, readLink, redeemLink } from '../../../accounts/p
 import type { LinkedMember } from '../../../accounts/password-links.ts';
 import { passwordProblem } from '../../../accounts/passwords.ts';
 import { chooseOrganization } from '../../../accounts/sessions.ts';
-import { completeSignIn, attemptSignIn, logOwn } from '../../../accounts/sign-in-log.ts';
+import { attemptSignIn, completeSignIn, logOwn } from '../../../accounts/sign-in-log.ts';
 import type { Visitor } from '../../../accounts/sign-in.ts';
 import type { SingleSignOn } from '../../../accounts/single-sign-on.ts';
 import { Problem } from '../../../problems/problem.ts';

@@ -12,7 +12,7 @@ import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { keyLink, warningsFor, warningsOfKey } from '../keys/key-pages.ts';
 import { innerPage, sectionPage } from '../page.ts';
-import { badge, counted, collapsible, responsiveTable, section } from '../sections.ts';
+import { badge, collapsible, counted, responsiveTable, section } from '../sections.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { ago, dayOf, timeAgo, timeDay } from '../time.ts';
 import { idIn } from '../visit.ts';

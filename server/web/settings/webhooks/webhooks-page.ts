@@ -11,7 +11,7 @@ import { field, problemOf, textField } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { failedNotice, postForm } from '../forms.ts';
 import { innerPage, sectionPage } from '../page.ts';
-import { badge, card, counted, teamNotice, notice, responsiveTable, secretSection, section } from '../sections.ts';
+import { badge, card, counted, notice, responsiveTable, secretSection, section, teamNotice } from '../sections.ts';
 import { timeAgo } from '../time.ts';
 import type { Visit } from '../visit.ts';
 
