@@ -14,15 +14,9 @@ afterAll(async () => {
 });
 
 test('is restarted with increasing pauses until it runs; the reason is reported once', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'proposal-api-restart-'));
-  cleanups.push(() => rm(dataDir, { recursive: true }));
-  await chmod(dataDir, 0o755);
+  const dataDir = await emptyFolder();
   const lines: string[] = [];
-  const database = await openEmbeddedPostgres({
-    dataDir,
-    settings: { fsync: 'off' },
-    onProgress: (line) => lines.push(line),
-  });
+  const database = await open(dataDir, lines);
   cleanups.push(database.close);
   lines.length = 0;
   const version = join(dataDir, 'postgres', 'PG_VERSION');
@@ -59,15 +53,9 @@ test('is restarted with increasing pauses until it runs; the reason is reported 
 });
 
 test('can be closed while it fails to start', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'proposal-api-closing-'));
-  cleanups.push(() => rm(dataDir, { recursive: true }));
-  await chmod(dataDir, 0o755);
+  const dataDir = await emptyFolder();
   const lines: string[] = [];
-  const database = await openEmbeddedPostgres({
-    dataDir,
-    settings: { fsync: 'off' },
-    onProgress: (line) => lines.push(line),
-  });
+  const database = await open(dataDir, lines);
   const pid = Number.parseInt(await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10);
   await rm(join(dataDir, 'postgres', 'PG_VERSION'));
   process.kill(pid, 'SIGQUIT');
@@ -79,45 +67,48 @@ test('can be closed while it fails to start', async () => {
 });
 
 test('a folder that vanishes leaves no orphan process, and is never silently replaced by an empty database', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'proposal-api-vanished-'));
-  cleanups.push(() => rm(dataDir, { recursive: true }));
-  await chmod(dataDir, 0o755);
-  const open = () => openEmbeddedPostgres({ dataDir, settings: { fsync: 'off' } });
-  const database = await open();
+  const dataDir = await emptyFolder();
+  const database = await open(dataDir);
   const cluster = join(dataDir, 'postgres');
   const pid = Number.parseInt(await readFile(join(cluster, 'postmaster.pid'), 'utf8'), 10);
   await rename(cluster, `${cluster}.away`);
   await database.close();
   const isRunning = () => readFile(`/proc/${pid}/cmdline`, 'utf8').then(Boolean, () => false);
   while (await isRunning()) await delay(5);
-  await expect(open()).rejects.toThrow(
+  await expect(open(dataDir)).rejects.toThrow(
     new RegExp(`^The database in ${cluster} is missing, although .*postgres\\.pgpass is there: restore the folder`),
   );
   // Once the folder is back, so is the database.
   await rm(join(`${cluster}.away`, 'postmaster.pid'), { force: true });
   await rename(`${cluster}.away`, cluster);
-  await (await open()).close();
+  await (await open(dataDir)).close();
 });
 
 test('a start that was killed after creating the database leaves a usable password', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'proposal-api-password-'));
-  cleanups.push(() => rm(dataDir, { recursive: true }));
-  await chmod(dataDir, 0o755);
-  const open = () => openEmbeddedPostgres({ dataDir, settings: { fsync: 'off' } });
-  await (await open()).close();
+  const dataDir = await emptyFolder();
+  await (await open(dataDir)).close();
   const file = join(dataDir, 'postgres.pgpass');
   await rename(file, `${file}.new`);
-  const again = await open();
+  const again = await open(dataDir);
   await again.close();
   expect(again.created).toBe(false);
 });
 
 test('a database of another major version is rejected with a sentence that says what to do', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'proposal-api-version-'));
-  cleanups.push(() => rm(dataDir, { recursive: true }));
-  await chmod(dataDir, 0o755);
-  const open = () => openEmbeddedPostgres({ dataDir, settings: { fsync: 'off' } });
-  await (await open()).close();
+  const dataDir = await emptyFolder();
+  await (await open(dataDir)).close();
   await writeFile(join(dataDir, 'postgres', 'PG_VERSION'), '12\n');
-  await expect(open()).rejects.toThrow(/is from PostgreSQL 12, .* run `backup` with .* `restore` with this one\.$/);
+  await expect(open(dataDir)).rejects.toThrow(
+    /is from PostgreSQL 12, .* run `backup` with .* `restore` with this one\.$/,
+  );
 });
+
+async function emptyFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'proposal-api-embedded-'));
+  cleanups.push(() => rm(folder, { recursive: true }));
+  await chmod(folder, 0o755);
+  return folder;
+}
+
+const open = (dataDir: string, lines: string[] = []) =>
+  openEmbeddedPostgres({ dataDir, settings: { fsync: 'off' }, onProgress: (line) => lines.push(line) });
