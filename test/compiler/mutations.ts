@@ -121,7 +121,7 @@ export const groups: Record<string, Mutation[]> = {
       what: 'a field that is never null in the contract, and can be where it is stored',
       file: items,
       from: '  unit: optional(',
-      to: '  unit: always(',
+      to: '  unit: required(',
       caught: ['server/records/item.ts', `| null' is not assignable to type 'string'`],
     },
     {
