@@ -2,7 +2,7 @@
 import type { ImportChoices } from '../entities/upload.ts';
 import { unescapeFormula } from '../text/spreadsheet.ts';
 import { countryCode } from './countries.ts';
-import { isDate, isDecimal } from './fields.ts';
+import { isAmount, isDate, isDecimal } from './fields.ts';
 import type { Column } from './inspect.ts';
 import type { Preset } from './presets/preset.ts';
 import { exampleColumns, reportWidth } from './report.ts';
@@ -108,7 +108,10 @@ function valueReader(
   if (field === 'taxable') return booleanOf;
   if (field === 'website') return websiteOf;
   if (field.endsWith('.country')) return countryCode;
-  if (isDecimal(field)) return (cell) => readNumber(cell, decimalPoint);
+  if (isDecimal(field)) {
+    const wrongSign = isAmount(field) ? /%/ : /\p{Sc}/u;
+    return (cell) => (wrongSign.test(cell) ? cell : readNumber(cell, decimalPoint));
+  }
   if (isDate(field)) return (cell) => readDate(cell, dateOrder);
   return (cell) => cell;
 }

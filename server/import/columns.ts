@@ -4,10 +4,11 @@ import { nearest } from '../../contract/nearest.ts';
 import { UsageError } from '../config.ts';
 import { cellSetter, readingsOf } from './cells.ts';
 import type { Question, Readings } from './cells.ts';
-import { isEmpty, isUnnamed, metadataFieldOf, metadataProblem } from './fields.ts';
+import { currencySigns } from './currency-signs.ts';
+import { isAmount, isEmpty, isUnnamed, metadataFieldOf, metadataProblem } from './fields.ts';
 import { isJson } from './inspect.ts';
 import type { Inspection } from './inspect.ts';
-import type { Kind } from './kind.ts';
+import type { Entry, Kind } from './kind.ts';
 import type { Preset } from './presets/preset.ts';
 import { completer, presetField, presetFor } from './presets/presets.ts';
 import { reportWidth } from './report.ts';
@@ -28,7 +29,7 @@ export type ColumnPlan = {
   /** Examples of the file's notation, for values that are ambiguous on their own. */
   examples: Example[];
   /** The record that the cells describe; undefined if the row is not a separate record. */
-  read(cells: readonly Cell[]): Record<string, unknown> | undefined;
+  read(cells: readonly Cell[]): Pick<Entry, 'value' | 'signs'> | undefined;
 };
 
 export function planColumns(inspection: Inspection, kind: Kind, choices: ImportChoices = {}): ColumnPlan {
@@ -185,6 +186,7 @@ function reader(
   const places = fields.flatMap((field, index) =>
     field === undefined ? [] : [{ index, place: cellSetter(field, readings, preset) }],
   );
+  const amounts = fields.flatMap((field = '', index) => (isAmount(field) ? [{ field, index }] : []));
   const constants = Object.entries(fixed);
   return (cells) => {
     const whole = complete ? complete(cells) : cells;
@@ -192,6 +194,6 @@ function reader(
     const row: Record<string, unknown> = {};
     for (const { index, place } of places) place(row, whole[index] ?? '');
     for (const [name, value] of constants) row[name] ??= value;
-    return finish(row);
+    return { value: finish(row), signs: amounts.flatMap((at) => currencySigns(at.field, String(whole[at.index]))) };
   };
 }

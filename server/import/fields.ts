@@ -33,6 +33,7 @@ function typeOf(name: string): string {
 
 const decimals = ['unitPrice', 'taxRate', 'subtotal', 'discountTotal', 'taxTotal', 'total'];
 export const isDecimal = (field: string): boolean => decimals.includes(field);
+export const isAmount = (field: string): boolean => isDecimal(field) && field !== 'taxRate';
 export const isDate = (field: string): boolean => field.endsWith('At');
 
 /** The name that the inspection gives to a column without one. */

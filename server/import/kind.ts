@@ -4,6 +4,7 @@ import type { Kind as IdKind } from '../../contract/fields.ts';
 import type { RecordTable, Values } from '../records/record-table.ts';
 import type { ImportKind, Match } from '../entities/upload.ts';
 import type { Announcement } from './announcement.ts';
+import type { CurrencySign } from './currency-signs.ts';
 import type { Cell } from './source.ts';
 import type { Store } from './store.ts';
 
@@ -22,6 +23,8 @@ export type Entry = {
   raw: readonly Cell[];
   size: number;
   value: unknown;
+  /** The currency signs in its amounts. */
+  signs?: CurrencySign[];
   /** The value, once it has been validated. */
   row?: Keyed;
   /** What its record would be if it were new. */

@@ -4,6 +4,7 @@ import { uuidv7 } from '../entities/uuid.ts';
 import { Problem } from '../problems/problem.ts';
 import { storedId } from '../records/public-id.ts';
 import type { RecordTable, Values } from '../records/record-table.ts';
+import { rejectOtherCurrencies } from './currency-signs.ts';
 import { keysOf, matchKey, soleKey } from './keys.ts';
 import type { Entry, Identified, Keyed, LineChanges, Outcome, Planner, Rejection, RowResult, Work } from './kind.ts';
 
@@ -61,7 +62,11 @@ export async function planRows(work: Work, entries: readonly Entry[], isLocking:
     if (stored[index] === 'several') return rejected([severalMatch(match)]);
     const [key, entry] = [keys[index], entries[index]];
     const draft = entry?.row === row ? entry.draft : undefined;
-    const plan = planRow(work, row, { stored: latest.get(key) ?? records[index], planner, draft });
+    const known = { stored: latest.get(key) ?? records[index], planner, draft };
+    const plan = planRow(work, row, known);
+    const { signs = [] } = entry ?? {};
+    const others = signs.length > 0 ? rejectOtherCurrencies(signs, { ...known.stored, ...plan.record }) : [];
+    if (typeof plan.outcome === 'string' && others.length > 0) return rejected(others, plan.id);
     if (key !== undefined && isWritten(plan)) latest.set(key, { ...plan.record, id: plan.id });
     return plan;
   });

@@ -74,6 +74,6 @@ function toEntry(record: TableRecord, { inspection, plan, bounds }: Table): Entr
     return { ...malformed(`must have as many cells as the header: ${columns}, not ${cells.length}`), ...known };
   if (documentAt !== undefined)
     return { ...known, ...readDocument(unescapeFormula(String(raw[0] ?? '')), line, bounds) };
-  const value = plan.read(cells);
-  return value && { ...known, value };
+  const read = plan.read(cells);
+  return read && { ...known, ...read };
 }

@@ -7,7 +7,8 @@ import { storedId } from '../records/public-id.ts';
 import { matchKey } from './keys.ts';
 import type { Entry, Work } from './kind.ts';
 
-const isOpen = ({ row, outcome }: Entry) => !row && !outcome;
+/** An amount with a currency sign is compared with the currency of its record later. */
+const isOpen = ({ row, outcome, signs = [] }: Entry) => !row && !outcome && signs.length === 0;
 
 /** Marks rows as `unchanged` that are not validated yet and would not change their record. */
 export async function findUnchanged({ store, kind, table, match }: Work, entries: readonly Entry[]): Promise<void> {

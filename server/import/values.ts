@@ -9,10 +9,15 @@ export type DateOrder = 'day-month' | 'month-day';
 /** What a column shows: an example of each reading, and one that fits both. */
 export type Evidence<Reading extends string> = Partial<Record<Reading | 'open', string>>;
 
-/** Currencies, percent signs, spaces and the apostrophes that group digits in Switzerland. */
-const decoration = /[\s\u00A0\u202F\p{Sc}'’%]/gu;
+/** Spaces, and the apostrophes that group digits in Switzerland. */
+const spacing = /[\s\u00A0\u202F'’]/gu;
 const numeric = /^[-+]?[\d.,]*\d[.,]?$/;
-const bareNumber = (cell: string) => cell.replaceAll(decoration, '');
+/** Without a currency or percent sign before or after the digits; between them, it could stand for a decimal point. */
+const bareNumber = (cell: string) =>
+  cell
+    .replaceAll(spacing, '')
+    .replace(/^([-+]?)[\p{Sc}%]/u, '$1')
+    .replace(/[\p{Sc}%]$/u, '');
 
 /** Which decimal point a number shows; undefined if it has none, or is not a number. */
 export function decimalPointIn(cell: string): DecimalPoint | 'open' | undefined {

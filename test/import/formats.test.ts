@@ -8,8 +8,8 @@ import { counts, fetchRecord, importInto, withFile } from './importing.ts';
 
 const world = useWorld();
 
-async function start() {
-  const tenant = await world.organization();
+async function start(currency = 'USD') {
+  const tenant = await world.organization({ currency });
   const { organization } = tenant;
   const file = (kind: ImportKind, name: string, content: string | Buffer) =>
     withFile(name, content, (path) => importFile({ database: world.database, organization, kind, file: path }));
@@ -27,7 +27,7 @@ describe('real-world CSV', () => {
       .join('\n');
 
   test('may have semicolons and decimal commas, which the report mentions', async () => {
-    const { tenant, csv } = await start();
+    const { tenant, csv } = await start('EUR');
     const report = await csv(
       'items',
       'externalId;type;name;unitPrice;taxRate\nI-1;product;"Tee; grün";1.234,50 €;19 %\nI-2;service;Rat;0,0525;\nI-3;service;Ruf;1.200;\n',
@@ -64,6 +64,60 @@ describe('real-world CSV', () => {
     expect(await csv('items', itemsOf(separator, ...prices))).toMatchObject({ created: 2, errors: [] });
     const stored = await Promise.all(prices.map((_, index) => fetchRecord(tenant, 'items', `I-${index}`)));
     expect(stored.map(({ unitPrice }) => unitPrice)).toEqual(wanted);
+  });
+
+  test.each([
+    ['€', '5 €', '', 'EUR'],
+    ['¥', '￥500', 'JPY', 'JPY'],
+    ['$', '-$0', 'CAD', 'CAD'],
+    ['£', '£12.50', 'GBP', 'GBP'],
+  ])('may have the sign of the record’s currency: %s', async (_, price, currency, stored) => {
+    const { tenant, csv } = await start('EUR');
+    const rows = `externalId,type,name,unitPrice,currency\nI-1,product,Tee,${price},${currency}\n`;
+    expect(await csv('items', rows)).toMatchObject({ created: 1, errors: [] });
+    expect(await fetchRecord(tenant, 'items', 'I-1')).toMatchObject({ currency: stored });
+  });
+
+  test.each([
+    ['5 €', '', '€', 'USD'],
+    ['£12', 'USD', '£', 'USD'],
+    ['$5', 'JPY', '$', 'JPY'],
+    ['﷼5', 'OMR', 'ریال', 'OMR'],
+  ])('is rejected if the sign is of another currency: %s in %j', async (price, given, sign, currency) => {
+    const { tenant, csv } = await start('USD');
+    const rows = `externalId,type,name,unitPrice,currency\nI-1,product,Tee,${price},${given}\nI-2,product,Rat,5,\n`;
+    const message = `has the sign ${sign}, but the currency of the record is ${currency}: import the currency too, or remove the sign`;
+    expect(await csv('items', rows)).toMatchObject({
+      created: 1,
+      rejected: 1,
+      errors: [{ line: 2, field: 'unitPrice', code: 'invalid_currency', message }],
+    });
+    await expect(fetchRecord(tenant, 'items', 'I-1')).rejects.toThrow();
+  });
+
+  test('compares a currency sign with the stored currency where the file has none, in whatever row', async () => {
+    const { csv } = await start('USD');
+    const prices = (last: string) => [...Array.from({ length: 1100 }, () => '5'), last];
+    const file = (columns: string, last: string, rest: string) =>
+      [`externalId,${columns}`, ...prices(last).map((price, index) => `I-${index},${price}${rest}`)].join('\n');
+    await csv('items', file('unitPrice,type,name,currency', '5', ',product,Tee,EUR'));
+    expect(await csv('items', file('unitPrice', '5 €', ''))).toMatchObject({ unchanged: 1101, errors: [] });
+    expect(await csv('items', file('unitPrice', '€6', ''))).toMatchObject({ unchanged: 1100, updated: 1 });
+    const errors = [{ line: 1102, field: 'unitPrice', code: 'invalid_currency' }];
+    expect(await csv('items', file('unitPrice', '$6', ''))).toMatchObject({ unchanged: 1100, rejected: 1, errors });
+  });
+
+  test.each([
+    ['unitPrice', '5%', '19'],
+    ['taxRate', '5', '$19'],
+    ['unitPrice', '1€50', '19'],
+  ])('is rejected if a number has a sign that it cannot have: %s', async (field, price, rate) => {
+    const { csv } = await start('EUR');
+    const rows = `externalId,type,name,unitPrice,taxRate\nI-1,product,Tee,${price},${rate}\n`;
+    expect(await csv('items', rows)).toMatchObject({
+      created: 0,
+      errors: [{ line: 2, field, code: 'invalid_decimal' }],
+    });
   });
 
   test.each([
