@@ -39,26 +39,48 @@ function anyForm<T extends Searched>(
 
 /** Also finds a phone number by its last digits, and by a word with three or more of its digits. */
 export function customerSearch(q: string): Condition<Customer>[] {
-  const words = wordsIn(q).flatMap((word) => {
-    const [forms] = wordsOf(word);
-    if (!forms) return [];
-    if (word.includes('@')) return [anyForm(forms, matchesEmail)];
-    const digits = phoneDigits(word);
-    const countries = countriesOf(forms);
-    return [
-      either<Customer>(
-        anyForm(forms),
-        ...(digits.length >= 3 && !forms.includes(digits)
-          ? [containsParts<Customer>('search', phoneMark, digits)]
-          : []),
-        ...(countries.length > 0 ? [marked<Customer>('country', ...countries)] : []),
-      ),
-    ];
+  const conditions = phrasesIn(q).flatMap((phrase) => {
+    const words = phrase.flatMap(customerWord);
+    const numbers = looksLikePhone(phrase) ? nationalDigits(phrase.join(' ')) : [];
+    if (words.length === 0 || numbers.length === 0) return words;
+    return [either(every(...words), ...numbers.map((digits) => endsWith<Customer>('search', phoneMark, digits)))];
   });
-  if (words.length === 0) return [nothing()];
-  const numbers = looksLikePhone(q) ? nationalDigits(q) : [];
-  if (numbers.length === 0) return words;
-  return [either(every(...words), ...numbers.map((digits) => endsWith<Customer>('search', phoneMark, digits)))];
+  return conditions.length > 0 ? conditions : [nothing()];
+}
+
+const isPartOfPhone = (word = '') => /^\+?[\d()./-]*$/.test(word);
+
+/** The words of a search, each alone, but those of a phone number together. */
+function phrasesIn(q: string): string[][] {
+  const phrases: string[][] = [];
+  for (const word of wordsIn(q)) {
+    const last = phrases.at(-1);
+    if (last && isPartOfPhone(last[0]) && isPartOfPhone(word) && !word.startsWith('+')) last.push(word);
+    else phrases.push([word]);
+  }
+  return phrases;
+}
+
+/** Seven to twenty digits, and the usual punctuation between them. */
+function looksLikePhone(phrase: readonly string[]): boolean {
+  const digits = phrase.join('').replaceAll(/\D/g, '').length;
+  return digits >= 7 && digits <= 20 && phrase.every(isPartOfPhone);
+}
+
+/** A word without a letter or digit has no condition. */
+function customerWord(word: string): Condition<Customer>[] {
+  const [forms] = wordsOf(word);
+  if (!forms) return [];
+  if (word.includes('@')) return [anyForm(forms, matchesEmail)];
+  const digits = phoneDigits(word);
+  const countries = countriesOf(forms);
+  return [
+    either<Customer>(
+      anyForm(forms),
+      ...(digits.length >= 3 && !forms.includes(digits) ? [containsParts<Customer>('search', phoneMark, digits)] : []),
+      ...(countries.length > 0 ? [marked<Customer>('country', ...countries)] : []),
+    ),
+  ];
 }
 
 let names: ReadonlyMap<string, readonly string[]> | undefined;
@@ -81,10 +103,4 @@ function matchesEmail(form: string): Condition<Customer> {
   return at.length > 0
     ? every(hasMembers('tokens', { at }), containsUnindexed('search', form))
     : containsParts('search', form);
-}
-
-/** Seven to twenty digits, and the usual punctuation between them. */
-function looksLikePhone(q: string): boolean {
-  const count = q.replaceAll(/\D/g, '').length;
-  return count >= 7 && count <= 20 && /^\+?[\d\s()./-]*$/.test(q.trim());
 }
