@@ -1,7 +1,5 @@
 /** Currency signs in the amounts of a table. An amount with a sign must be in the currency of its record. */
-import type { Rejection } from './kind.ts';
-
-export type CurrencySign = { field: string; sign: string };
+import type { CurrencySign, Rejection } from './kind.ts';
 
 /** The currency signs in an amount; wide ones as usual. */
 export const currencySigns = (field: string, amount: string): CurrencySign[] =>

@@ -4,7 +4,6 @@ import type { Kind as IdKind } from '../../contract/fields.ts';
 import type { RecordTable, Values } from '../records/record-table.ts';
 import type { ImportKind, Match } from '../entities/upload.ts';
 import type { Announcement } from './announcement.ts';
-import type { CurrencySign } from './currency-signs.ts';
 import type { Cell } from './source.ts';
 import type { Store } from './store.ts';
 
@@ -12,6 +11,9 @@ import type { Store } from './store.ts';
 export type Rejection = { field: string; code: string; message: string };
 /** The outcome of a row. A rejected row has changed nothing. */
 export type Outcome = 'created' | 'updated' | 'unchanged' | Rejection[];
+
+/** A currency sign in the amount of a field. */
+export type CurrencySign = { field: string; sign: string };
 
 /** A row of the file: what was read, and what became of it. */
 export type Entry = {

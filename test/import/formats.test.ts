@@ -92,7 +92,7 @@ describe('real-world CSV', () => {
       rejected: 1,
       errors: [{ line: 2, field: 'unitPrice', code: 'invalid_currency', message }],
     });
-    await expect(fetchRecord(tenant, 'items', 'I-1')).rejects.toThrow();
+    await expect(fetchRecord(tenant, 'items', 'I-1')).rejects.toThrow('There is no record I-1');
   });
 
   test('compares a currency sign with the stored currency where the file has none, in whatever row', async () => {
