@@ -22,6 +22,7 @@ const malformed = {
   two_idempotency_keys: 'The Idempotency-Key header appears twice.',
   cut_off: 'The body ended before it was complete.',
   wrong_length: 'The body length does not match Content-Length.',
+  body_of_get: 'A GET request cannot have a body. Send filters as query parameters.',
   connect: 'CONNECT is not supported: this server is not a proxy.',
 };
 
@@ -57,7 +58,7 @@ export const requestProblems = {
     title: 'Malformed request',
     detail: ({ fault }: { fault: keyof typeof malformed }) => malformed[fault],
     meaning:
-      'The request is not valid HTTP/1.1: `Host` is missing, a line is broken, or the body length does not match `Content-Length`.',
+      'The request is not valid HTTP/1.1: `Host` is missing, a line is broken, the body length does not match `Content-Length`, or a GET request has a body.',
     remedy: 'Check any proxy or custom HTTP client: it is sending a malformed request.',
     example: { fault: 'syntax' },
   }),

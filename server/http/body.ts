@@ -34,8 +34,20 @@ function requireJson(request: Request): void {
   if (!hasBody(request)) throw malformed('missing');
   requireMediaType(request, mediaTypes[request.method] ?? []);
   // Otherwise, the bytes would be read before they are rejected.
-  if (Number(request.headers['content-length']) > maximumBodyBytes) throw new Problem('payload_too_large');
+  if (lengthOf(request) > maximumBodyBytes) throw new Problem('payload_too_large');
 }
+
+/** Some tools send `{}` with a GET. Any other body would be silently ignored, so it is rejected. */
+export async function requireNoBody(request: Request, response: Response): Promise<void> {
+  const isReadable = lengthOf(request) <= longBytes;
+  const bytes = isReadable ? await bytesOf(request, response).catch(ignoreFailure) : undefined;
+  const isEmpty = bytes instanceof Uint8Array && /^\s*(?:\{\s*\}\s*)?$/.test(textOf(bytes));
+  if (!isEmpty) throw new Problem('malformed_request', { fault: 'body_of_get' });
+}
+
+const ignoreFailure = () => undefined;
+
+const lengthOf = ({ headers }: Request): number => Number(headers['content-length'] ?? 0);
 
 const bytesOf = (request: Request, response: Response): Promise<unknown> =>
   new Promise((resolve, reject) => {
@@ -44,9 +56,8 @@ const bytesOf = (request: Request, response: Response): Promise<unknown> =>
 
 const malformed = (fault: 'missing' | 'empty' | 'not_utf8') => new Problem('malformed_json', { fault });
 
-function hasBody({ headers }: Request): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-}
+export const hasBody = (request: Request): boolean =>
+  request.headers['transfer-encoding'] !== undefined || lengthOf(request) > 0;
 
 function requireMediaType({ headers }: Request, accepted: string[]): void {
   const [type = '', ...parameters] = (headers['content-type'] ?? '')

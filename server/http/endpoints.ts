@@ -12,7 +12,7 @@ import { isNotModified } from '../api/conditional.ts';
 import { operationOf } from '../api/operations.ts';
 import type { AnyReply, Operation } from '../api/operations.ts';
 import { perform } from '../api/perform.ts';
-import { readBody } from './body.ts';
+import { hasBody, readBody, requireNoBody } from './body.ts';
 import type { Shares } from '../limits/concurrency.ts';
 import { callerOf } from './context.ts';
 
@@ -46,6 +46,7 @@ function endpointOf(operation: Operation, shares: Shares) {
   return async ({ req, res }: { req: Request; res: Response }) => {
     res.locals.operation = operation.id;
     const body = method === 'GET' ? undefined : await readBody(req, res, shares);
+    if (method === 'GET' && hasBody(req)) await requireNoBody(req, res);
     const { params, query, headers } = req;
     const caller = callerOf(res);
     const reply = await perform(operation, { params, query, headers, body }, caller);

@@ -86,6 +86,24 @@ describe('an invalid or unsupported HTTP/1.1 request', () => {
     expect(problemOf(text)).toMatchObject({ code: 'malformed_request' });
   });
 
+  test.each([
+    [400, 'a filter', 'Content-Length: 16\r\n\r\n{"status":"all"}'],
+    [400, 'a form', 'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 10\r\n\r\nstatus=all'],
+    [400, 'a chunk', 'Transfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n0\r\n\r\n'],
+    [400, 'far too much', 'Content-Length: 300000\r\n\r\n'],
+    [400, 'a compressed filter', 'Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}'],
+    [200, 'nothing', 'Content-Length: 0\r\n\r\n'],
+    [200, 'an empty object', 'Content-Type: application/json\r\nContent-Length: 3\r\n\r\n{ }'],
+    [200, 'no chunk', 'Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+  ])('a GET is %i with a body of %s', async (status, _, rest) => {
+    const { key } = await world.organization();
+    const headers = `Host: a\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n`;
+    const text = await exchange(world.url, `GET /v1/customers HTTP/1.1\r\n${headers}${rest}`);
+    expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    const detail = 'A GET request cannot have a body. Send filters as query parameters.';
+    if (status === 400) expect(problemOf(text)).toMatchObject({ code: 'malformed_request', detail });
+  });
+
   test('is rejected once, no matter how much follows it', async () => {
     const { key } = await world.organization();
     const warnings: string[] = [];
