@@ -41,7 +41,7 @@ function requireJson(request: Request): void {
 export async function requireNoBody(request: Request, response: Response): Promise<void> {
   const isReadable = lengthOf(request) <= longBytes;
   const bytes = isReadable ? await bytesOf(request, response).catch(ignoreFailure) : undefined;
-  const isEmpty = bytes instanceof Uint8Array && /^\s*(?:\{\s*\}\s*)?$/.test(textOf(bytes));
+  const isEmpty = bytes instanceof Uint8Array && /^\s*(?:\{\s*\}\s*)?$/.test(Buffer.from(bytes).toString('latin1'));
   if (!isEmpty) throw new Problem('malformed_request', { fault: 'body_of_get' });
 }
 

@@ -90,6 +90,7 @@ describe('an invalid or unsupported HTTP/1.1 request', () => {
     [400, 'a filter', 'Content-Length: 16\r\n\r\n{"status":"all"}'],
     [400, 'a form', 'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 10\r\n\r\nstatus=all'],
     [400, 'a chunk', 'Transfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n0\r\n\r\n'],
+    [400, 'a byte that is not UTF-8', 'Content-Length: 1\r\n\r\n\xff'],
     [400, 'far too much', 'Content-Length: 300000\r\n\r\n'],
     [400, 'a compressed filter', 'Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}'],
     [200, 'nothing', 'Content-Length: 0\r\n\r\n'],
