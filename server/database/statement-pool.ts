@@ -4,6 +4,7 @@
  * If a brief one takes long anyway, such as on a locked table, those behind it are sent again on other connections.
  */
 import pg from 'pg';
+import { decodeRows } from './messages.ts';
 import { StatementNames } from './prepared.ts';
 import type { Sharing, Statement } from './statement.ts';
 
@@ -37,6 +38,7 @@ export class StatementPool extends pg.Pool {
   constructor({ isSharing, ...options }: pg.PoolConfig & { isSharing: boolean }) {
     super({ ...options, pipeline: isSharing });
     this.#isSharing = isSharing;
+    this.on('connect', decodeRows);
   }
 
   run<Row extends object>(statement: Statement<Row>, isBrief: boolean): Promise<Row[]> {

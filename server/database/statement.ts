@@ -2,6 +2,7 @@
 import { compileFunction } from 'node:vm';
 import pg from 'pg';
 import { toRfc3339 } from '../entities/timestamp.ts';
+import { executionOf } from './messages.ts';
 
 type Parse = (text: string) => unknown;
 type RowOf = (fields: readonly (string | null)[]) => object;
@@ -117,18 +118,23 @@ export class Statement<Row extends object> {
   }
 
   submit(connection: pg.Connection): void {
-    // These two internal tables of pg record what the server has parsed.
-    const { parsedStatements, submittedNamedStatements } = connection as Sending;
     const { name, text } = this;
     this.#builders = knownOn(connection);
     this.#rowOf = name === '' ? undefined : this.#builders.get(name);
+    if (this.#rowOf) {
+      // As pg does: the end of the connection is reported by an event.
+      if (connection.stream.writable) connection.stream.write(executionOf(name, this.#parameters));
+      return;
+    }
+    // These two internal tables of pg record what the server has parsed.
+    const { parsedStatements, submittedNamedStatements } = connection as Sending;
     connection.stream.cork();
     if (name === '' || !(parsedStatements[name] ?? submittedNamedStatements[name])) {
       connection.parse({ text, name, types: [] }, true);
       if (name !== '') submittedNamedStatements[name] = text;
     }
     connection.bind({ statement: name, values: this.#parameters }, true);
-    if (!this.#rowOf) connection.describe({ type: 'P' }, true);
+    connection.describe({ type: 'P' }, true);
     connection.execute({}, true);
     connection.sync();
     connection.stream.uncork();

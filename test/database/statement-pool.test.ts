@@ -1,4 +1,5 @@
-/** Statements that share a connection fail independently. */
+/** Statements that share a connection fail independently; parameters and rows arrive as they were sent. */
+import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { OpenedDatabase } from '../../server/database/orm.ts';
@@ -37,4 +38,20 @@ test('resends a statement that failed because the one before it did not prepare 
   lock.release();
   const found = { status: 'fulfilled', value: [{ one: 1 }] };
   expect(await Promise.all(others)).toEqual([[found], [found]]);
+});
+
+test('returns any text as it was sent, in rows of any length', async () => {
+  const text = 'select $1::text as one, $2::text as two, n from generate_series(1, $3::int) n';
+  const texts = fc.oneof(
+    fc.string({ unit: 'grapheme' }).map((some) => some.replaceAll('\0', '')),
+    fc.constant(null),
+    fc.constantFrom('', 'x'.repeat(127), 'é'.repeat(128), 'x'.repeat(70_000), '\u{1f3e0}'.repeat(20_000)),
+  );
+  const sent = fc.asyncProperty(texts, texts, fc.integer({ min: 0, max: 9 }), async (one, two, count) => {
+    const expected = Array.from({ length: count }, (_, index) => ({ one, two, n: index + 1 }));
+    const run = () => database.reads.run(new Statement(text, [one, two, String(count)], 'echo'), true);
+    // Several at once, so that their rows arrive together and in parts.
+    expect(await Promise.all([run(), run(), run(), run()])).toEqual([expected, expected, expected, expected]);
+  });
+  await fc.assert(sent, { numRuns: 60 });
 });
