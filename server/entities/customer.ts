@@ -8,7 +8,7 @@ import { filters, metadata, optionalJson, optionalText, optionalTimestamp, owned
 export const addressParts = ['line1', 'line2', 'city', 'region', 'postalCode', 'country'] as const;
 export type StoredAddress = Record<(typeof addressParts)[number], string | null>;
 
-type Searched = {
+type Described = {
   name: string;
   firstName?: string | null;
   lastName?: string | null;
@@ -19,6 +19,19 @@ type Searched = {
   externalId?: string | null;
   tags: string[];
 };
+/** All that the derived values below may use. */
+export const customerSources = [
+  'name',
+  'firstName',
+  'lastName',
+  'companyName',
+  'email',
+  'phone',
+  'address',
+  'externalId',
+  'tags',
+] as const;
+type Searched = Pick<Described, (typeof customerSources)[number]>;
 
 const nameKey = ({ name }: Searched) => foldForOrder(name);
 /** The text by which a search finds the customer's proposals. */

@@ -4,7 +4,10 @@ import type { InferEntity } from '@mikro-orm/core';
 import { foldForOrder, searchText } from './fold.ts';
 import { filters, metadata, optionalRate, optionalText, owned, versioned } from './owned.ts';
 
-type Searched = { name: string; sku?: string | null; description?: string | null };
+/** All that the derived values below may use. */
+export const itemSources = ['name', 'sku', 'description'] as const;
+type Described = { name: string; sku?: string | null; description?: string | null };
+type Searched = Pick<Described, (typeof itemSources)[number]>;
 
 const nameKey = ({ name }: Searched) => foldForOrder(name);
 const skuKey = ({ sku }: Searched) => sku?.toLowerCase() ?? null;

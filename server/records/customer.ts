@@ -2,7 +2,7 @@
 import { customerStatuses } from '../../contract/customers.ts';
 import type { Customer as CustomerBody, CustomerCreate, CustomerUpdate } from '../../contract/customers.ts';
 import { uriOrNull } from '../../contract/uri.ts';
-import { addressParts, Customer } from '../entities/customer.ts';
+import { addressParts, Customer, customerSources } from '../entities/customer.ts';
 import type { StoredAddress } from '../entities/customer.ts';
 import { Problem } from '../problems/problem.ts';
 import { erasedExternalIds } from './erased-external-ids.ts';
@@ -44,6 +44,7 @@ export const customerTable: Table<Customer, CustomerRow> = {
   entity: Customer,
   selection: select(Customer, customerProperties),
   refusedValues: { property: 'externalId', ...erasedExternalIds },
+  derivedFrom: customerSources,
   alongside: { property: 'name', statement: renameInProposals },
 };
 

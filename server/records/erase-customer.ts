@@ -162,9 +162,10 @@ async function eraseWhere<T extends { id: string }>(
   const changed: string[] = [];
   for (const row of found) {
     const changes = erasedFrom(erasure, row, redaction);
-    if (!table.differs(row, changes)) continue;
+    const properties = table.differing(row, changes);
+    if (properties.length === 0) continue;
     changed.push(row.id);
-    const { text, parameters: values } = table.update;
+    const { text, parameters: values } = table.update(properties, { derives: true });
     await scope[statements].query(text, values(row, table.changed(row, changes)));
   }
   return changed;

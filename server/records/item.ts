@@ -1,7 +1,7 @@
 /** Items: their stored values, how requests and imported rows change them, and what is shown. */
 import { itemStatuses } from '../../contract/items.ts';
 import type { Item as ItemBody, ItemCreate } from '../../contract/items.ts';
-import { Item } from '../entities/item.ts';
+import { Item, itemSources } from '../entities/item.ts';
 import { uriOrNull } from '../../contract/uri.ts';
 import { etagOf } from './etag.ts';
 import { exactFields, withoutUndefined } from './merge-patch.ts';
@@ -20,7 +20,11 @@ export const itemIndex: ListIndex<Item> = {
 };
 type ItemRow = Pick<Item, (typeof stored)[number]>;
 
-export const itemTable: Table<Item, ItemRow> = { entity: Item, selection: select(Item, stored) };
+export const itemTable: Table<Item, ItemRow> = {
+  entity: Item,
+  selection: select(Item, stored),
+  derivedFrom: itemSources,
+};
 
 type Values = Omit<ItemRow, 'id' | 'nameKey' | 'revision' | 'createdAt' | 'updatedAt'>;
 type Input = Partial<Omit<ItemCreate, 'metadata'>> & { metadata?: Record<string, string | null> | null | undefined };

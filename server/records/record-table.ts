@@ -7,7 +7,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EntityMetadata, EntityName, EntityProperty } from '@mikro-orm/postgresql';
 import { equalDecimals } from '../../contract/decimal.ts';
-import { arrayLiteral } from '../database/statement.ts';
+import { copyText } from './copy-text.ts';
 
 export type Values = Record<string, unknown>;
 
@@ -30,6 +30,9 @@ type Update = {
   parameters(stored: object, changed: object): unknown[];
 };
 
+/** How many combinations of changed properties have their statements kept: callers use few. */
+const mostUpdates = 100;
+
 const tables = new WeakMap<object, RecordTable>();
 
 /** The table of an entity: compiled once, because its metadata never changes. */
@@ -50,12 +53,12 @@ export class RecordTable<Stored extends object = object> {
   readonly name: string;
   readonly columns: readonly Column[];
   readonly insert: Insert;
-  readonly update: Update;
   readonly #byProperty: ReadonlyMap<string, Column>;
   /** What the importer reads of a stored record: everything except derived values. */
   readonly #read: readonly Column[];
   readonly #derived: readonly Column[];
   readonly #empty: Values;
+  readonly #updates = new Map<string, Update>();
 
   constructor({ tableName, props }: { tableName: string; props: EntityProperty[] }) {
     this.name = tableName;
@@ -66,8 +69,6 @@ export class RecordTable<Stored extends object = object> {
     this.#read = this.columns.filter((column) => !this.#derived.includes(column));
     const inserted = this.columns.filter((column) => !isOwn(column) && column.property !== 'organizationId');
     this.insert = insertInto(tableName, inserted);
-    const changeable = inserted.filter(({ prop }) => !prop.primary);
-    this.update = updateOf(tableName, changeable, this.#byProperty.has('revision'));
   }
 
   /** The columns of `select`, read back by `parse`. */
@@ -108,12 +109,29 @@ export class RecordTable<Stored extends object = object> {
     return record;
   }
 
-  /** Whether any of these values differs from what is stored; an absent one does not. */
-  differs(stored: object, values: object): boolean {
-    return Object.entries(values).some(([property, wanted]: [string, unknown]) => {
+  /** The properties whose values differ from what is stored; an absent value does not. */
+  differing(stored: object, values: object): string[] {
+    const differs = ([property, wanted]: [string, unknown]) => {
       const there: unknown = Reflect.get(stored, property);
       return wanted !== undefined && wanted !== there && !this.isSame(property, there, wanted);
-    });
+    };
+    return Object.entries(values).flatMap((entry) => (differs(entry) ? entry[0] : []));
+  }
+
+  differs(stored: object, values: object): boolean {
+    return this.differing(stored, values).length > 0;
+  }
+
+  /** The statement that changes these properties, and if `derives` is set, everything that the entity derives. */
+  update(properties: readonly string[], { derives }: { derives: boolean }): Update {
+    const key = `${derives} ${properties.join()}`;
+    const known = this.#updates.get(key);
+    if (known) return known;
+    const columns = properties.flatMap((property) => this.#byProperty.get(property) ?? []);
+    const all = derives ? [...columns, ...this.#derived] : columns;
+    const update = updateOf(this.name, all, this.#byProperty.has('revision'));
+    if (this.#updates.size < mostUpdates) this.#updates.set(key, update);
+    return update;
   }
 
   /** Decimals are equal by value (the database prints `18` as `18.0000`), objects regardless of the order of their keys. */
@@ -126,7 +144,7 @@ export class RecordTable<Stored extends object = object> {
 
   /** The record as a line of COPY's text format, for all columns in their order. */
   line(record: Values): string {
-    return `${this.columns.map(({ property, type }) => encode(record[property], type)).join('\t')}\n`;
+    return `${this.columns.map(({ property, type }) => copyText(record[property], type)).join('\t')}\n`;
   }
 
   /** For `update … t set … from … s`: every column but the keys from a staged row. */
@@ -152,7 +170,6 @@ function insertInto(tableName: string, columns: readonly Column[]): Insert {
   };
 }
 
-/** Sets every column but the keys: one text serves every change, and an unchanged value costs no index update. */
 function updateOf(tableName: string, columns: readonly Column[], isVersioned: boolean): Update {
   const keys = isVersioned ? ['id', 'revision', 'updatedAt'] : ['id'];
   const sets = columns.map(({ name, type }, index) => `${name} = $${index + keys.length + 2}::${type}`);
@@ -174,18 +191,4 @@ const valuesOf = (columns: readonly Column[]) => (record: object) =>
 
 function columnOf(prop: EntityProperty): Column {
   return { property: prop.name, name: prop.fieldNames[0] ?? '', type: prop.columnTypes[0] ?? '', prop };
-}
-
-function encode(value: unknown, type: string): string {
-  if (value === null || value === undefined) return '\\N';
-  if (typeof value === 'string' && type !== 'jsonb') return escape(value);
-  if (Array.isArray(value) && type !== 'jsonb') return escape(arrayLiteral(value));
-  // The rest are documents, numbers and booleans.
-  return escape(JSON.stringify(value));
-}
-
-const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
-
-function escape(text: string): string {
-  return /[\\\n\r\t]/.test(text) ? text.replaceAll(/[\\\n\r\t]/g, (character) => escapes[character] ?? '') : text;
 }

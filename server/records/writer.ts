@@ -49,6 +49,8 @@ export type Table<T extends object, Row extends object> = {
     /** The id of the record that had it. */
     find: (scope: Scope, text: string) => Promise<string | undefined>;
   };
+  /** What the entity derives other values from: they are computed again only if one of these changes. */
+  derivedFrom: readonly (keyof Row & string)[];
   /** What else has to change in the same statement when this property does; `changed` is the row that was written. */
   alongside?: { property: keyof Row & string; statement: string };
 };
@@ -160,7 +162,7 @@ export async function updateLocked<T extends object, Row extends Identified>(
 
 async function updateOnce<T extends object, Row extends Identified>(
   scope: Scope,
-  { entity, selection, refusedValues, alongside }: Table<T, Row>,
+  { entity, selection, refusedValues, derivedFrom, alongside }: Table<T, Row>,
   condition: Condition<T>,
   { change, lock = false }: { change: Change<Row>; lock?: boolean },
 ): Promise<Row | undefined | 'outdated'> {
@@ -168,20 +170,21 @@ async function updateOnce<T extends object, Row extends Identified>(
   if (!stored) return undefined;
   const changes = change(stored);
   const table = tableIn(scope, entity);
-  if (!table.differs(stored, changes)) return stored;
+  const properties = table.differing(stored, changes);
+  if (properties.length === 0) return stored;
   const isChecked = givesRefusable(refusedValues, stored, changes);
   // The check follows the update, which it may have to undo.
   if (isChecked && !lock) return 'outdated';
-  const record = table.changed(stored, changes);
-  const { text: plain, parameters } = table.update;
-  const moves = alongside && record[alongside.property] !== stored[alongside.property];
+  const derives = derivedFrom.some((property) => properties.includes(property));
+  const { text: plain, parameters } = table.update(properties, { derives });
+  const moves = alongside && properties.includes(alongside.property);
   const version = 'updated_at as "updatedAt", revision';
   const text = moves
     ? `with changed as (${plain} returning t.*), alongside as (${alongside.statement}) select ${version} from changed`
     : `${plain} returning ${version}`;
   const [written] = await scope[statements].query<Pick<Version, 'updatedAt' | 'revision'>>(
     text,
-    parameters(stored, record),
+    parameters(stored, derives ? table.changed(stored, changes) : changes),
   );
   if (isChecked) await requireAccepted(scope, { refusedValues }, changes);
   return written ? { ...stored, ...changes, ...written } : 'outdated';
