@@ -28,8 +28,13 @@ export function parameter<Output, Input = Output>(
   }, schema).optional();
 }
 
-function parseText<Output>(value: string, max: number, parse: (value: string) => Output | Failure): Output | Failure {
-  const clean = cleanText(value, max);
+function parseText<Output>(
+  value: string,
+  max: number,
+  parse: (value: string) => Output | Failure,
+  multiline = false,
+): Output | Failure {
+  const clean = cleanText(value, max, multiline);
   if (clean === '') return failure('too_short', 'must not be empty; omit the parameter instead', value);
   return typeof clean === 'string' ? parse(clean) : clean;
 }
@@ -171,5 +176,5 @@ function metadataFilter(key: string, value: unknown): string | Failure {
   if (!metadataKeyPattern.test(key)) return failure('invalid_characters', 'is not a valid key', key);
   if (Array.isArray(value)) return failure('duplicate_item', 'must be given once', value);
   if (!isPlain(value)) return failure('invalid_type', 'must be text', value);
-  return parseText(String(value), metadataLimits.valueLength, (text) => text);
+  return parseText(String(value), metadataLimits.valueLength, (text) => text, true);
 }

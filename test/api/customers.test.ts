@@ -317,7 +317,7 @@ describe('GET /v1/customers', () => {
       phone: '+49 (30) 0074321',
       tags: ['VIP'],
       externalId: 'E1',
-      metadata: { k: 'v', l: 'w' },
+      metadata: { k: 'v', l: 'w', lines: 'a\r\nb\tc' },
     });
     await create(tenant, {
       name: 'Bob',
@@ -337,6 +337,7 @@ describe('GET /v1/customers', () => {
       [{ externalId: 'e1' }, []],
       [{ metadata: { k: 'v' } }, ['Ann', 'Bob']],
       [{ metadata: { k: 'v', l: 'w' } }, ['Ann']],
+      [{ metadata: { lines: 'a\nb\tc' } }, ['Ann']],
       [{ createdSince: ann.createdAt }, ['Ann', 'Bob']],
       [{ createdBefore: ann.createdAt }, []],
       [{ createdSince: '2020-01-01', createdBefore: '2099-12-31' }, ['Ann', 'Bob']],
