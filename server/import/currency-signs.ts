@@ -1,19 +1,36 @@
 /** Currency signs in the amounts of a table. An amount with a sign must be in the currency of its record. */
 import type { CurrencySign, Rejection } from './kind.ts';
 
-/** The currency signs in an amount; wide ones as usual. */
+/** The currency signs in an amount. */
 export const currencySigns = (field: string, amount: string): CurrencySign[] =>
-  (amount.match(/\p{Sc}/gu) ?? []).map((sign) => ({ field, sign: sign.normalize('NFKC') }));
+  (amount.match(/\p{Sc}/gu) ?? []).map((sign) => ({ field, sign: withUsualWidth(sign) }));
+
+/** Some signs, such as ₨, would become several letters; they stay as they are. */
+function withUsualWidth(sign: string): string {
+  const normalized = sign.normalize('NFKC');
+  return normalized.length === 1 ? normalized : sign;
+}
 
 /** `record` is an item or a proposal, as it would be stored. */
 export function rejectOtherCurrencies(signs: readonly CurrencySign[], record: object): Rejection[] {
   const currency = String(Reflect.get(record, 'currency'));
-  const others = signs.filter(({ sign }) => !symbolOf(currency).includes(sign));
+  const others = signs.filter(({ sign }) => !isSignOf(currency, sign));
   return others.map(({ field, sign }) => {
     const found = `has the sign ${sign}, but the currency of the record is ${currency}`;
     return { field, code: 'invalid_currency', message: `${found}: import the currency too, or remove the sign` };
   });
 }
+
+const isSignOf = (currency: string, sign: string): boolean =>
+  symbolOf(currency).includes(sign) || Boolean(alsoUsed[sign]?.includes(currency));
+
+/** Signs that people write, but Intl does not. */
+const alsoUsed: Readonly<Record<string, readonly string[]>> = {
+  '﷼': ['IRR', 'OMR', 'QAR', 'SAR', 'YER'],
+  '₨': ['INR', 'LKR', 'MUR', 'NPR', 'PKR', 'SCR'],
+  '₡': ['SVC'],
+  $: ['CVE', 'MOP', 'WST'],
+};
 
 const symbols = new Map<string, string>();
 

@@ -71,6 +71,9 @@ describe('real-world CSV', () => {
     ['¥', '￥500', 'JPY', 'JPY'],
     ['$', '-$0', 'CAD', 'CAD'],
     ['£', '£12.50', 'GBP', 'GBP'],
+    ['﷼', '﷼5', 'OMR', 'OMR'],
+    ['₨', '₨ 5', 'INR', 'INR'],
+    ['$', '$5', 'MOP', 'MOP'],
   ])('may have the sign of the record’s currency: %s', async (_, price, currency, stored) => {
     const { tenant, csv } = await start('EUR');
     const rows = `externalId,type,name,unitPrice,currency\nI-1,product,Tee,${price},${currency}\n`;
@@ -82,7 +85,8 @@ describe('real-world CSV', () => {
     ['5 €', '', '€', 'USD'],
     ['£12', 'USD', '£', 'USD'],
     ['$5', 'JPY', '$', 'JPY'],
-    ['﷼5', 'OMR', 'ریال', 'OMR'],
+    ['﷼5', 'USD', '﷼', 'USD'],
+    ['＄5', 'GBP', '$', 'GBP'],
   ])('is rejected if the sign is of another currency: %s in %j', async (price, given, sign, currency) => {
     const { tenant, csv } = await start('USD');
     const rows = `externalId,type,name,unitPrice,currency\nI-1,product,Tee,${price},${given}\nI-2,product,Rat,5,\n`;
