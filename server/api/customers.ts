@@ -15,7 +15,7 @@ import { create, translateConflict } from './create.ts';
 import type { Handlers } from './handler.ts';
 import { commonFilters, listOf, listPage } from './list.ts';
 import { record } from './reply.ts';
-import { nationalDigits } from './phone.ts';
+import { phoneMatches } from './phone.ts';
 import { customerSearch } from './search.ts';
 
 export const customers: Handlers<V1['customers']> = {
@@ -85,10 +85,13 @@ export const customerList = listOf({
 function hasPhone(typed: string) {
   const digits = phoneDigits(typed);
   if (digits.length < 7) return equal<Customer>('phoneKey', reverse(digits));
-  const endings = [digits, ...nationalDigits(typed)].map(reverse);
+  const { endings, wholes } = phoneMatches(typed);
   // ':' is the character after '9', so the range contains what starts with these digits.
-  const ranges = [...new Set(endings)].map((ending) => between<Customer>('phoneKey', ending, `${ending}:`));
-  return ranges.length === 1 ? ranges : either(...ranges);
+  const ranges = [...new Set([digits, ...endings].map(reverse))].map((ending) =>
+    between<Customer>('phoneKey', ending, `${ending}:`),
+  );
+  const conditions = [...ranges, ...wholes.map((whole) => equal<Customer>('phoneKey', reverse(whole)))];
+  return conditions.length === 1 ? conditions : either(...conditions);
 }
 
 const reverse = (digits: string): string => [...digits].toReversed().join('');

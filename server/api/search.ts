@@ -15,7 +15,7 @@ import {
   nothing,
 } from '../records/sql.ts';
 import type { Condition } from '../records/sql.ts';
-import { nationalDigits } from './phone.ts';
+import { phoneMatches, startsWithPlus } from './phone.ts';
 
 type Searched = { search: string };
 
@@ -41,29 +41,38 @@ function anyForm<T extends Searched>(
 export function customerSearch(q: string): Condition<Customer>[] {
   const conditions = phrasesIn(q).flatMap((phrase) => {
     const words = phrase.flatMap(customerWord);
-    const numbers = looksLikePhone(phrase) ? nationalDigits(phrase.join(' ')) : [];
+    const numbers = looksLikePhone(phrase) ? phoneConditions(phrase.join(' ')) : [];
     if (words.length === 0 || numbers.length === 0) return words;
-    return [either(every(...words), ...numbers.map((digits) => endsWith<Customer>('search', phoneMark, digits)))];
+    return [either(every(...words), ...numbers)];
   });
   return conditions.length > 0 ? conditions : [nothing()];
 }
 
-const isPartOfPhone = (word = '') => /^\+?[\d()./-]*$/.test(word);
+function phoneConditions(typed: string): Condition<Customer>[] {
+  const { endings, wholes } = phoneMatches(typed);
+  return [
+    ...endings.map((digits) => endsWith<Customer>('search', phoneMark, digits)),
+    ...wholes.map((digits) => endsWith<Customer>('search', `${phoneMark}${digits}`)),
+  ];
+}
+
+/** Digits of any script, and the usual punctuation between them. */
+const isPartOfPhone = (word = '') => /^\(?\+?[\p{Nd}()./\p{Pd}\u2212]*$/u.test(word.normalize('NFKC'));
 
 /** The words of a search, each alone, but those of a phone number together. */
 function phrasesIn(q: string): string[][] {
   const phrases: string[][] = [];
   for (const word of wordsIn(q)) {
     const last = phrases.at(-1);
-    if (last && isPartOfPhone(last[0]) && isPartOfPhone(word) && !word.startsWith('+')) last.push(word);
+    if (last && isPartOfPhone(last[0]) && isPartOfPhone(word) && !startsWithPlus(word)) last.push(word);
     else phrases.push([word]);
   }
   return phrases;
 }
 
-/** Seven to twenty digits, and the usual punctuation between them. */
+/** Seven to twenty digits. */
 function looksLikePhone(phrase: readonly string[]): boolean {
-  const digits = phrase.join('').replaceAll(/\D/g, '').length;
+  const digits = phoneDigits(phrase.join('')).length;
   return digits >= 7 && digits <= 20 && phrase.every(isPartOfPhone);
 }
 

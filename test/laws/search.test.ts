@@ -18,6 +18,7 @@ const customers: Record<string, object> = {
   national: { name: 'Ana Trujillo', phone: '030-0074321' },
   // From a country whose calling code has three digits.
   irish: { name: 'Ciara', phone: '086 7654321' },
+  american: { name: 'Art Braunschweiger', phone: '(415) 555-4680' },
   short: { name: 'Cleo', phone: '0234 567' },
   obrien: { firstName: 'Conor', lastName: 'O’Brien' },
   oneill: { firstName: 'Aoife', lastName: 'O\u00B4Neill' },
@@ -51,6 +52,15 @@ describe('GET /v1/customers?q=', () => {
       ['(030) 007-4321', ['national']],
       ['+353 86 765 4321', ['irish']],
       ['+1 234567', ['short']],
+      ['+1 415 555 4680', ['american']],
+      ['Braunschweiger 0014155554680', ['american']],
+      ['+1 416 555 4680', []],
+      ['+49 (0)30 23125142', ['alfreds']],
+      ['0049 (0) 30 23125142', ['alfreds']],
+      ['(+49) 30 23125142', ['alfreds']],
+      ['030\u201323125142', ['alfreds']],
+      ['030\u2212231\u2011251\u201142', ['alfreds']],
+      ['０３０ ２３１２５１４２', ['alfreds']],
       ['Alfreds +49 30 23125142', ['alfreds']],
       ['(030) 23125142 Futterkiste', ['alfreds']],
       ['alfreds 030 23125142 berlin', ['alfreds']],
@@ -108,7 +118,7 @@ describe('GET /v1/customers?q=', () => {
 
   test('phone finds the same numbers', async () => {
     const tenant = await world.organization();
-    for (const as of ['alfreds', 'national', 'zaki', 'irish'])
+    for (const as of ['alfreds', 'national', 'zaki', 'irish', 'american'])
       await tenant.call('POST', '/v1/customers', { ...customers[as], metadata: { as } });
     const numbers: [string, string[]][] = [
       ['+49 30 23125142', ['alfreds']],
@@ -117,6 +127,9 @@ describe('GET /v1/customers?q=', () => {
       ['+49 30 0074321', ['national']],
       ['0074321', ['national']],
       ['+353 86 7654321', ['irish']],
+      ['+1 415 555 4680', ['american']],
+      ['+49 (0)30 23125142', ['alfreds']],
+      ['(+49) 30 0074321', ['national']],
       ['4321', []],
       ['030-0456789', ['zaki']],
       ['०३० ०४५६७८९', ['zaki']],
