@@ -48,6 +48,13 @@ function plainDecimal(text: string): string | undefined {
   return magnitude === '0' ? magnitude : sign + magnitude;
 }
 
+/** `0.00000015` for 1.5e-7. Numbers up to 1e21 have no positive exponent. */
+export function withoutExponent(value: number): string {
+  const [mantissa = '', zeros] = String(Math.abs(value)).split('e-');
+  if (zeros === undefined) return String(value);
+  return `${value < 0 ? '-' : ''}0.${'0'.repeat(Number(zeros) - 1)}${mantissa.replace('.', '')}`;
+}
+
 export type DecimalOptions = { min: string; max: string; description: string; example: string };
 
 function parseDecimal(value: unknown, { min, max }: DecimalOptions): string | Failure {

@@ -1,5 +1,6 @@
 /** Metadata: a caller's own data on a record, as keys and strings. */
 import { z } from 'zod';
+import { withoutExponent } from './decimal.ts';
 import { metadataKeyPattern, metadataLimits } from './limits.ts';
 import { alsoAccepted } from './parsed.ts';
 import { cleanText, failure } from './text.ts';
@@ -38,7 +39,7 @@ function metadataEntry(key: string, value: unknown): string | null | Failure {
   if (typeof value === 'number' && !(Number.isFinite(value) && Math.abs(value) <= Number.MAX_SAFE_INTEGER)) {
     return failure('out_of_range', 'is too large to be represented exactly in JSON; send it as a string', value);
   }
-  return cleanText(String(value), valueLength, true);
+  return cleanText(typeof value === 'number' ? withoutExponent(value) : String(value), valueLength, true);
 }
 
 export type MetadataInput = Record<string, string | number | boolean | null> | null;

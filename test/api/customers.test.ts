@@ -35,7 +35,7 @@ describe('POST /v1/customers', () => {
   test('returns 201 with the whole record, its URL and its ETag; a GET returns the same bytes', async () => {
     const tenant = await world.organization();
     const { customers } = tenant.client;
-    const sent = { name: 'Åsa', email: 'Asa@Example.com', metadata: { z: 1, a: true } };
+    const sent = { name: 'Åsa', email: 'Asa@Example.com', metadata: { z: 1, a: true, small: -1.5e-7 } };
     const { status, data, headers, etag } = await customers.create.withResponse(sent);
     expect(status).toBe(201);
     const { id, createdAt, updatedAt, ...rest } = data;
@@ -45,7 +45,7 @@ describe('POST /v1/customers', () => {
       type: 'person',
       name: 'Åsa',
       email: 'Asa@Example.com',
-      metadata: { z: '1', a: 'true' },
+      metadata: { z: '1', a: 'true', small: '-0.00000015' },
     });
     expect(id).toMatch(/^cus_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
     expect(createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
