@@ -19,4 +19,4 @@ export function phoneMatches(typed: string): PhoneMatches {
   };
 }
 
-export const startsWithPlus = (typed: string): boolean => /^[\s(]*\+/.test(typed);
+export const startsWithPlus = (typed: string): boolean => /^[\s\p{Cf}(]*\+/u.test(typed);

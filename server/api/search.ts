@@ -56,8 +56,9 @@ function phoneConditions(typed: string): Condition<Customer>[] {
   ];
 }
 
-/** Digits of any script, and the usual punctuation between them. */
-const isPartOfPhone = (word = '') => /^\(?\+?[\p{Nd}()./\p{Pd}\u2212]*$/u.test(word.normalize('NFKC'));
+/** Digits of any script, and the usual punctuation between them; address books add invisible direction marks. */
+const isPartOfPhone = (word = '') =>
+  /^\(?\+?[\p{Nd}()./\p{Pd}\u2212]*$/u.test(word.normalize('NFKC').replaceAll(/\p{Cf}/gu, ''));
 
 /** The words of a search, each alone, but those of a phone number together. */
 function phrasesIn(q: string): string[][] {
