@@ -27,10 +27,11 @@ export const idPattern = (kind: Kind) => new RegExp(`^${prefixes[kind]}_[0-7][0-
 
 export function id(kind: Kind, description = 'Unique id; it never changes.') {
   const prefix = prefixes[kind];
+  const example = exampleId(prefix);
   return z
     .string()
-    .regex(idPattern(kind))
-    .meta({ description, maxLength: prefix.length + 27, examples: [exampleId(prefix)] });
+    .regex(idPattern(kind), `must be an id such as ${example}`)
+    .meta({ description, maxLength: prefix.length + 27, examples: [example] });
 }
 
 /** Longer than any id: published for tools that require a maximum length. */

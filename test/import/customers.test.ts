@@ -119,6 +119,13 @@ describe('importing customers', () => {
       expect(await importing.rows('customers', { externalId: 'C-1', ...wrong })).toMatchObject({ rejected: 1 });
   });
 
+  test('says what an id looks like', async () => {
+    const { importing } = await start();
+    expect(await importing.rows('customers', { id: 'C-1', name: 'Ana' })).toMatchObject({
+      errors: [{ field: 'id', message: expect.stringMatching(/^must be an id such as cus_[0-9a-z]{26}$/) }],
+    });
+  });
+
   test('treats an empty string as an absent field, for every field', async () => {
     const { importing, fetch } = await start();
     await importing.rows('customers', { externalId: 'C-1', name: 'Ana', status: 'archived', metadata: { a: '1' } });
