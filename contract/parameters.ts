@@ -10,13 +10,16 @@ export type Schema = { description: string; inHttp?: string; emptyIsAbsent?: boo
 /** The maximum length of a number, time, id, code or choice: ample for each of them. */
 export const maximumValueLength = 100;
 
+/** `typed` is the value as it was sent, before it was trimmed and normalized. */
+type Parse<Output> = (value: string, typed: string) => Output | Failure;
+
 /**
  * One value of at most `max` characters; given twice, it is a `duplicate_parameter`. It must not be empty unless
  * `emptyIsAbsent` is set: tools such as Postman send empty parameters, which is harmless unless they are filters.
  */
 export function parameter<Output, Input = Output>(
   max: number,
-  parse: (value: string) => Output | Failure,
+  parse: Parse<Output>,
   { emptyIsAbsent = false, ...schema }: Schema,
 ) {
   return parsed<Output | undefined, Input>((value) => {
@@ -28,15 +31,10 @@ export function parameter<Output, Input = Output>(
   }, schema).optional();
 }
 
-function parseText<Output>(
-  value: string,
-  max: number,
-  parse: (value: string) => Output | Failure,
-  multiline = false,
-): Output | Failure {
+function parseText<Output>(value: string, max: number, parse: Parse<Output>, multiline = false): Output | Failure {
   const clean = cleanText(value, max, multiline);
   if (clean === '') return failure('too_short', 'must not be empty; omit the parameter instead', value);
-  return typeof clean === 'string' ? parse(clean) : clean;
+  return typeof clean === 'string' ? parse(clean, value) : clean;
 }
 
 export function textParameter(max: number, schema: Schema) {

@@ -14,9 +14,9 @@ import type { Failure } from './text.ts';
 export function emailParameter(schema: Schema) {
   return parameter<string>(
     254,
-    (value) => {
-      if (emailPattern.test(value)) return value;
-      const hasLostPlus = emailPattern.test(value.replaceAll(' ', '+'));
+    (value, typed) => {
+      if (emailPattern.test(value) && !typed.startsWith(' ')) return value;
+      const hasLostPlus = emailPattern.test(typed.trimEnd().replaceAll(' ', '+'));
       const advice = hasLostPlus ? ', without a space; write a + as %2B' : ' such as ana@example.com';
       return failure('invalid_email', `must be one email address${advice}`, value);
     },
