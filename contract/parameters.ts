@@ -44,14 +44,17 @@ export function textParameter(max: number, schema: Schema) {
 /** A comma ends a word even if no space follows it. */
 export const wordsIn = (q: string): string[] => q.split(/[\s,]+/).filter((word) => word !== '');
 
+/** Restores the + of a phone number: in a URL, one that is not encoded becomes a space. */
+export const withPlus = (value: string, typed: string): string => (/^ \d/.test(typed) ? `+${value}` : value);
+
 /** A search. Every word must be found, so the number of words is limited. */
 export function searchParameter(max: number, schema: Schema) {
   return parameter<string>(
     max,
-    (value) =>
+    (value, typed) =>
       wordsIn(value).length > maximumWords
         ? failure('too_many_items', `must have at most ${maximumWords} words`, value)
-        : value,
+        : withPlus(value, typed),
     { type: 'string', minLength: 1, maxLength: max, ...schema },
   );
 }

@@ -4,7 +4,7 @@ import { countryCodeOf } from './countries.ts';
 import { exampleId } from './examples.ts';
 import { emailPattern, idPattern, phoneDigits, prefixes } from './fields.ts';
 import type { Kind } from './fields.ts';
-import { maximumValueLength, parameter, parseList } from './parameters.ts';
+import { maximumValueLength, parameter, parseList, withPlus } from './parameters.ts';
 import type { Schema } from './parameters.ts';
 import { parsed } from './parsed.ts';
 import { asciiUpperCase, failure } from './text.ts';
@@ -40,7 +40,8 @@ export function idParameter(kind: Kind, schema: Schema) {
 export function phoneParameter(schema: Schema) {
   return parameter<string>(
     40,
-    (value) => (phoneDigits(value) === '' ? failure('too_short', 'must have at least one digit', value) : value),
+    (value, typed) =>
+      phoneDigits(value) === '' ? failure('too_short', 'must have at least one digit', value) : withPlus(value, typed),
     { type: 'string', minLength: 1, maxLength: 40, ...schema },
   );
 }

@@ -2,7 +2,7 @@ import { Argument, Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import { recordEventTypes } from '../../contract/events.ts';
 import { readSecret } from '../accounts/sign-in-tables.ts';
-import { readConfig } from '../config.ts';
+import { readConfig, UsageError } from '../config.ts';
 import type { ConfiguredDatabase } from '../database/open.ts';
 import type { WebhookDelivery, WebhookEndpoint } from '../entities/webhook.ts';
 import { publicId } from '../records/public-id.ts';
@@ -75,14 +75,15 @@ function declareChanges(command: Command): void {
     .option('--name <NAME>', 'the new name', text)
     .option('--url <URL>', 'the new URL', text)
     .addOption(eventsOption())
-    .action((id, { name, url, events, ...acting }) =>
-      asMember(acting, async (em, member, database) => {
+    .action((id, { name, url, events, ...acting }) => {
+      if (!name && !url && !events) throw new UsageError('give --name, --url or --events');
+      return asMember(acting, async (em, member, database) => {
         const before = await findEndpoint(em, id);
         const fields = { id, name: name ?? before.name, url: url ?? before.url, events: events ?? before.events };
         await endpoints.changeEndpoint(em, member, fields, await partsOf(database));
         printLines(`Changed ${fields.name}.`);
-      }),
-    );
+      });
+    });
   endpointCommand(command, 'replace-secret', 'create another secret; the old one also signs for a while')
     .addOption(new Option('--overlap <PERIOD>', 'how long').choices(overlaps).makeOptionMandatory())
     .action((id, { overlap, ...acting }) =>

@@ -1,6 +1,6 @@
 /**
  * The two messages of PostgreSQL's protocol that cost the most: the execution of a prepared statement, and a row. pg encodes
- * and decodes each value by itself and writes each message by itself, which takes three times as long.
+ * and decodes one value at a time, and writes one message at a time, which takes twice as long.
  */
 import type pg from 'pg';
 
@@ -93,7 +93,7 @@ export function decodeRows({ connection }: Pick<pg.PoolClient, 'connection'>): v
   stream.removeListener('data', parse).on('data', read);
 }
 
-/** One list for all rows, because whoever gets a row copies its fields. */
+/** One list for all rows: those who get a row copy its fields. */
 const fields: (string | null)[] = [];
 
 /** Most fields are ASCII, so the row is decoded once, and they are parts of its text. */

@@ -142,6 +142,13 @@ describe('GET /v1/customers?q=', () => {
       expect(names, phone).toEqual(expected);
     }
   });
+
+  test.each(['q', 'phone'])('%s takes a number whose + is not encoded', async (parameter) => {
+    const tenant = await world.organization();
+    await tenant.call('POST', '/v1/customers', customers.national);
+    const { body } = await tenant.call('GET', `/v1/customers?${parameter}=+49+30+0074321`);
+    expect(body.data).toMatchObject([customers.national]);
+  });
 });
 
 describe('GET /v1/proposals?q=', () => {

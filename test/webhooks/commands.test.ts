@@ -54,6 +54,10 @@ describe('webhooks', () => {
     await until(() => typesOf(receiver), ['endpoint.test', 'endpoint.test']);
     expect((await act('resend', listed.id, '--since', '2026-01-01T00:00:00Z')).out).toBe('0 events are sent again.\n');
     expect((await act('change', listed.id, '--name', 'Books')).out).toBe('Changed Books.\n');
+    expect(await act('change', listed.id)).toMatchObject({
+      status: 1,
+      err: expect.stringContaining('give --name, --url or --events'),
+    });
     expect((await act('replace-secret', listed.id, '--overlap', 'now')).out).toMatch(/^whsec_\S{44}\n$/);
     expect((await act('off', listed.id)).out).toBe('Books is off.\n');
     expect(await act('test', listed.id)).toMatchObject({
