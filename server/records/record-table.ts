@@ -28,10 +28,12 @@ type Update = {
   text: string;
   /** The parameters from `$2` on. */
   parameters(stored: object, changed: object): unknown[];
+  /** Whether it is one of the statements that are kept. */
+  prepared: boolean;
 };
 
-/** How many combinations of changed properties have their statements kept: callers use few. */
-const mostUpdates = 100;
+/** Callers change few combinations of properties. Each connection would keep the plans of all that are prepared. */
+const mostUpdates = 40;
 
 const tables = new WeakMap<object, RecordTable>();
 
@@ -129,8 +131,9 @@ export class RecordTable<Stored extends object = object> {
     if (known) return known;
     const columns = properties.flatMap((property) => this.#byProperty.get(property) ?? []);
     const all = derives ? [...columns, ...this.#derived] : columns;
-    const update = updateOf(this.name, all, this.#byProperty.has('revision'));
-    if (this.#updates.size < mostUpdates) this.#updates.set(key, update);
+    const prepared = this.#updates.size < mostUpdates;
+    const update = { ...updateOf(this.name, all, this.#byProperty.has('revision')), prepared };
+    if (prepared) this.#updates.set(key, update);
     return update;
   }
 
@@ -170,7 +173,7 @@ function insertInto(tableName: string, columns: readonly Column[]): Insert {
   };
 }
 
-function updateOf(tableName: string, columns: readonly Column[], isVersioned: boolean): Update {
+function updateOf(tableName: string, columns: readonly Column[], isVersioned: boolean): Omit<Update, 'prepared'> {
   const keys = isVersioned ? ['id', 'revision', 'updatedAt'] : ['id'];
   const sets = columns.map(({ name, type }, index) => `${name} = $${index + keys.length + 2}::${type}`);
   const values = valuesOf(columns);

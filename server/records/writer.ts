@@ -176,7 +176,7 @@ async function updateOnce<T extends object, Row extends Identified>(
   // The check follows the update, which it may have to undo.
   if (isChecked && !lock) return 'outdated';
   const derives = derivedFrom.some((property) => properties.includes(property));
-  const { text: plain, parameters } = table.update(properties, { derives });
+  const { text: plain, parameters, prepared } = table.update(properties, { derives });
   const moves = alongside && properties.includes(alongside.property);
   const version = 'updated_at as "updatedAt", revision';
   const text = moves
@@ -185,6 +185,7 @@ async function updateOnce<T extends object, Row extends Identified>(
   const [written] = await scope[statements].query<Pick<Version, 'updatedAt' | 'revision'>>(
     text,
     parameters(stored, derives ? table.changed(stored, changes) : changes),
+    { prepared },
   );
   if (isChecked) await requireAccepted(scope, { refusedValues }, changes);
   return written ? { ...stored, ...changes, ...written } : 'outdated';

@@ -121,3 +121,38 @@ describe('the statements of', () => {
     });
   }
 });
+
+describe('an update', () => {
+  test('sets what changes, and what is derived from it', async () => {
+    const { body } = await tenant.call('POST', '/v1/customers', { name: 'C', phone: '030 1234567', tags: ['a'] });
+    const columnsOf = async (change: object) => {
+      const sent = await statementsDuring(() => tenant.call('PATCH', `/v1/customers/${body.id}`, change));
+      const [sets = ''] = sent.flatMap(
+        ({ text }) => /^update customers t set (.*?), updated_at/s.exec(text)?.[1] ?? [],
+      );
+      return sets.split(', ').map((set) => set.replace(/ = .*/, ''));
+    };
+    expect(await columnsOf({ name: 'C', phone: '030 1234567', notes: 'n', taxId: 't' })).toEqual(['tax_id', 'notes']);
+    const derived = ['name_key', 'name_search', 'email_key', 'phone_key', 'search', 'tokens'];
+    expect(await columnsOf({ phone: '030 7654321' })).toEqual(['phone', ...derived]);
+    expect(await columnsOf({ tags: ['b'] })).toEqual(['tags', ...derived]);
+  });
+
+  test('is prepared only for the first 40 combinations of what changes', async () => {
+    const { body } = await tenant.call('POST', '/v1/customers', { name: 'C' });
+    const fields = ['notes', 'taxId', 'website', 'firstName', 'lastName', 'companyName'];
+    const names = new Set<string | undefined>();
+    for (let combination = 1; combination < 2 ** fields.length; combination += 1) {
+      const chosen = fields.filter((_, bit) => (combination >> bit) & 1);
+      const change = Object.fromEntries(chosen.map((field) => [field, `https://x.example/${combination}`]));
+      const work = async () => {
+        const { status, body: changed } = await tenant.call('PATCH', `/v1/customers/${body.id}`, change);
+        expect({ status, changed }).toMatchObject({ status: 200, changed: change });
+      };
+      for (const { text, name } of await statementsDuring(work))
+        if (text.startsWith('update customers')) names.add(name);
+    }
+    expect(names).toContain('');
+    expect(names.size).toBeLessThanOrEqual(41);
+  });
+});
