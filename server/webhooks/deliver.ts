@@ -61,7 +61,7 @@ export async function deliverTo(parts: DeliveryParts, endpoint: Leased): Promise
     if (!turn) return;
     const limit = health.failures > 0 ? limits.roundAfterFailure : limits.round;
     const claimed = parts.isStopping() ? [] : await claimDue(pool, endpoint, { now: turn.now, limit });
-    if (claimed.length === 0) return release(parts, endpoint, { turn, health, pauseMs: 1_000 });
+    if (claimed.length === 0) return release(parts, endpoint, { turn, health, idleMs: 1_000 });
     const outcomes = await sendRound(parts, endpoint, { claimed, secrets, turn, endsAtMs: roundEndsAtMs });
     const results = outcomes.map((one) => resultOf(one, turn));
     await writeResults(pool, endpoint, results);
@@ -80,15 +80,17 @@ const hasFailedTooLong = ({ failingSince }: Health, { now }: Renewed): boolean =
 async function release(
   { pool, limits }: DeliveryParts,
   endpoint: Leased,
-  { turn, health, pauseMs = 0 }: { turn: Renewed; health: Health; pauseMs?: number },
+  { turn, health, idleMs }: { turn: Renewed; health: Health; idleMs?: number },
 ): Promise<void> {
   const due = await nextDue(pool, endpoint, limits.leaseSeconds);
   const { failures, failingSince, retryAfterSeconds } = health;
-  const waitMs = failures > 0 ? endpointPause(failures, retryAfterSeconds) * 1000 : pauseMs;
+  const waitMs = failures > 0 ? endpointPause(failures, retryAfterSeconds) * 1000 : (idleMs ?? 0);
   const earliest = new Date(Date.parse(turn.now) + waitMs).toISOString();
   // New events do not wake an endpoint that pauses: it is tried again after its pause, even if failed events wait longer.
   const dueAt = due !== null && (failures > 0 || due < earliest) ? earliest : due;
-  await releaseLease(pool, endpoint, { dueAt, wakes: turn.wakes, failures, failingSince });
+  // Without an attempt, no pause begins: an event that an admin resent in the meantime is due immediately.
+  const pauses = failures > 0 && due !== null && idleMs === undefined;
+  await releaseLease(pool, endpoint, { dueAt, wakes: pauses ? null : turn.wakes, failures, failingSince });
 }
 
 function openSecrets(seal: Seal, { id, secrets, takenAt }: Leased): string[] {

@@ -60,7 +60,7 @@ export async function renewLease(
 export type Release = {
   /** When the next delivery is due; null if there is none. */
   dueAt: string | null;
-  /** As of the last renewal: if a delivery was added since, the endpoint is due immediately. */
+  /** As of the last renewal: if a delivery was added since, the endpoint is due immediately. Null: it pauses anyway. */
   wakes: number | null;
   failures: number;
   failingSince: string | null;
@@ -72,7 +72,7 @@ export async function releaseLease(
   { dueAt, wakes, failures, failingSince }: Release,
 ): Promise<void> {
   const text = `update webhook_endpoints set lease = null, leased_until = null, failures = $5, failing_since = $6,
-      due_at = case when wakes = coalesce($7, wakes) or ($5 > 0 and $4::timestamptz is not null) then $4 else now() end
+      due_at = case when wakes = coalesce($7, wakes) then $4 else now() end
     where organization_id = $1 and id = $2 and lease = $3`;
   await pool.query(text, [organizationId, id, lease, dueAt, failures, failingSince, wakes]);
 }

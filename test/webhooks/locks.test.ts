@@ -16,6 +16,7 @@ import {
   writeResults,
 } from '../../server/webhooks/deliveries.ts';
 import type { Target } from '../../server/webhooks/deliveries.ts';
+import { deliverTo, deliveryLimits } from '../../server/webhooks/deliver.ts';
 import { createEndpoint, removeEndpoint } from '../../server/webhooks/endpoints.ts';
 import { scanOrganization } from '../../server/webhooks/scan.ts';
 import { releaseLease, renewLease, takeLeases } from '../../server/webhooks/leases.ts';
@@ -301,5 +302,33 @@ describe('a lease', () => {
     if (!third) throw new Error('There was nothing to take.');
     await releaseLease(database.pool, third, { dueAt: null, wakes: wakes + 1, failures: 0, failingSince: null });
     expect((await due())?.at).toBeNull();
+  });
+
+  test('that is released without an attempt leaves an event due that was resent in the meantime', async () => {
+    const found = await scene({ state: 'failed' });
+    const { pool } = database;
+    // Something else is due later, so the endpoint has something to wait for.
+    const [dueLater] = found.ids;
+    await pool.query(
+      `update webhook_deliveries set state = 'pending', due_at = now() + interval '1 hour' where id = $1`,
+      [dueLater],
+    );
+    const failing = `update webhook_endpoints set failures = 9, failing_since = now(), due_at = now() - interval '1 second'
+      where id = $1`;
+    await pool.query(failing, [found.target.id]);
+    const leases = await takeLeases(pool, wanted);
+    const lease = leases.find(({ organizationId }) => organizationId === found.organization.id);
+    if (!lease) throw new Error('There was nothing to take.');
+    // The statement that releases the lease waits until the event is resent.
+    const query = async (statement: { text: string } | string, values?: unknown[]) => {
+      const text = typeof statement === 'string' ? statement : statement.text;
+      if (text.includes('set lease = null'))
+        await resendFailed(found.em(), found.admin, { id: found.target.id, since: '2000-01-01' });
+      return typeof statement === 'string' ? pool.query(statement, values) : pool.query(statement);
+    };
+    const delivery = { pool: { query }, seal: parts.seal, limits: deliveryLimits, isStopping: () => true };
+    await deliverTo(delivery as unknown as Parameters<typeof deliverTo>[0], lease);
+    const text = `select due_at < now() + interval '1 minute' as "isDue", lease from webhook_endpoints where id = $1`;
+    expect((await pool.query(text, [found.target.id])).rows).toEqual([{ isDue: true, lease: null }]);
   });
 });
