@@ -44,8 +44,9 @@ export function textParameter(max: number, schema: Schema) {
 /** A comma ends a word even if no space follows it. */
 export const wordsIn = (q: string): string[] => q.split(/[\s,]+/).filter((word) => word !== '');
 
-/** Restores the + of a phone number: in a URL, one that is not encoded becomes a space. */
-export const withPlus = (value: string, typed: string): string => (/^ \d/.test(typed) ? `+${value}` : value);
+/** Restores the + of a phone number, if there is room: in a URL, one that is not encoded becomes a space. */
+export const withPlus = (value: string, typed: string, max: number): string =>
+  /^ \d/.test(typed) && value.length < max ? `+${value}` : value;
 
 /** A search. Every word must be found, so the number of words is limited. */
 export function searchParameter(max: number, schema: Schema) {
@@ -54,7 +55,7 @@ export function searchParameter(max: number, schema: Schema) {
     (value, typed) =>
       wordsIn(value).length > maximumWords
         ? failure('too_many_items', `must have at most ${maximumWords} words`, value)
-        : withPlus(value, typed),
+        : withPlus(value, typed, max),
     { type: 'string', minLength: 1, maxLength: max, ...schema },
   );
 }

@@ -38,11 +38,14 @@ export function idParameter(kind: Kind, schema: Schema) {
 
 /** A phone number or its last digits, with any punctuation; at least one digit is required. */
 export function phoneParameter(schema: Schema) {
+  const max = 40;
   return parameter<string>(
-    40,
+    max,
     (value, typed) =>
-      phoneDigits(value) === '' ? failure('too_short', 'must have at least one digit', value) : withPlus(value, typed),
-    { type: 'string', minLength: 1, maxLength: 40, ...schema },
+      phoneDigits(value) === ''
+        ? failure('too_short', 'must have at least one digit', value)
+        : withPlus(value, typed, max),
+    { type: 'string', minLength: 1, maxLength: max, ...schema },
   );
 }
 

@@ -149,6 +149,15 @@ describe('GET /v1/customers?q=', () => {
     const { body } = await tenant.call('GET', `/v1/customers?${parameter}=+49+30+0074321`);
     expect(body.data).toMatchObject([customers.national]);
   });
+
+  test('the longest phone without its + has a second page', async () => {
+    const tenant = await world.organization();
+    const phone = '1'.repeat(40);
+    for (const name of ['A', 'B']) await tenant.call('POST', '/v1/customers', { name, phone });
+    const page = (more: string) => tenant.call('GET', `/v1/customers?phone=+${phone}&limit=1${more}`);
+    const { nextCursor } = (await page('')).body.pagination;
+    expect((await page(`&cursor=${nextCursor}`)).body.data).toMatchObject([{ name: 'A' }]);
+  });
 });
 
 describe('GET /v1/proposals?q=', () => {
