@@ -43,11 +43,12 @@ function mounted(router: AppRouter, shares: Shares): { routes: AppRouter; endpoi
 /** One function for all steps, because an Express layer for each would cost as much as the step. */
 function endpointOf(operation: Operation, shares: Shares) {
   const { method, responses: known } = operation.route;
-  return async ({ req, res }: { req: Request; res: Response }) => {
+  // `req.query` is a getter that parses the query string again each time.
+  return async ({ req, res, query }: { req: Request; res: Response; query: object }) => {
     res.locals.operation = operation.id;
     const body = method === 'GET' ? undefined : await readBody(req, res, shares);
     if (method === 'GET' && hasBody(req)) await requireNoBody(req, res);
-    const { params, query, headers } = req;
+    const { params, headers } = req;
     const caller = callerOf(res);
     const reply = await perform(operation, { params, query, headers, body }, caller);
     const isSame = 304 in known && isNotModified(headers['if-none-match'], reply.etag);
