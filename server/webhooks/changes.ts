@@ -1,8 +1,12 @@
 /** What changed in an organization since the last scan, as events. */
 import type pg from 'pg';
+import { customerStatuses } from '../../contract/customers.ts';
 import type { RecordEventType } from '../../contract/events.ts';
+import { itemStatuses } from '../../contract/items.ts';
 import { queryRows } from '../database/prepared.ts';
 import type { OrganizationId } from '../entities/owned.ts';
+import { newTurns, turnColumns } from './turns.ts';
+import type { TurnTimes } from './turns.ts';
 
 export type Change = {
   type: RecordEventType;
@@ -18,20 +22,24 @@ export type Change = {
 export type Period = { since: string; until: string };
 
 type Client = Pick<pg.ClientBase, 'query'>;
-type Row = { id: string; createdAt: string; updatedAt: string; revision: number } & Partial<
-  Record<Turn, string | null>
->;
-type Turn = (typeof turns)[number];
+type Row = { id: string; createdAt: string; updatedAt: string; revision: number } & TurnTimes;
 
-/** The turns that a proposal can take; the index of each is its bit. */
-const turns = ['sent', 'viewed', 'accepted', 'declined', 'expired', 'canceled'] as const;
-const turnTimes = turns.map((turn) => `${turn}_at`);
-const resources = [
-  { table: 'customers', kind: 'customer', further: '' },
-  { table: 'items', kind: 'item', further: '' },
-  { table: 'proposals', kind: 'proposal', further: turns.map((turn) => `, ${turn}_at as "${turn}"`).join('') },
-] as const;
-type Resource = (typeof resources)[number];
+export type Resource = {
+  table: string;
+  kind: 'customer' | 'item' | 'proposal';
+  /** Every status, if the status precedes the time in the index by which changes are found. */
+  statuses: readonly string[];
+  further: string;
+};
+export const resources: readonly Resource[] = [
+  { table: 'customers', kind: 'customer', statuses: customerStatuses, further: '' },
+  { table: 'items', kind: 'item', statuses: itemStatuses, further: '' },
+  { table: 'proposals', kind: 'proposal', statuses: [], further: turnColumns },
+];
+
+/** Conditions on records `t`, for each of which an index has them in the order of their last change. */
+export const ordered = ({ statuses }: Resource): string[] =>
+  statuses.length === 0 ? ['true'] : statuses.map((status) => `t.status = '${status}'`);
 
 /** More rows than this are left for the next scan, so no transaction is long. */
 const mostRows = 2_000;
@@ -69,20 +77,30 @@ export async function readChanges(
 async function readRows(
   client: Client,
   organizationId: OrganizationId,
-  { table, further }: Resource,
+  resource: Resource,
   { since, until }: Period,
 ): Promise<{ rows: Row[]; until: string }> {
-  const columns = `select id, revision, created_at as "createdAt", updated_at as "updatedAt"${further} from ${table}`;
-  const read = (where: string, values: string[]) =>
-    queryRows<Row>(client, `${columns} where organization_id = $1 and ${where}`, [organizationId, ...values]);
-  const page = `updated_at >= $2 and updated_at < $3 order by updated_at, id limit ${mostRows + 1}`;
-  const rows = await read(page, [since, until]);
+  const rows = await queryRows<Row>(client, pageOf(resource), [organizationId, since, until]);
   const last = rows.at(-1);
   if (rows.length <= mostRows || !last) return { rows, until };
   if (rows[0]?.updatedAt !== last.updatedAt) return { rows, until: last.updatedAt };
   // One transaction wrote more than a page: an import.
   const next = new Date(Date.parse(last.updatedAt) + 1).toISOString();
-  return { rows: await read('updated_at = $2', [last.updatedAt]), until: next };
+  const together = `${changedRows(resource)} and (${ordered(resource).join(' or ')}) and t.updated_at = $2`;
+  return { rows: await queryRows<Row>(client, together, [organizationId, last.updatedAt]), until: next };
+}
+
+const changedRows = ({ table, further }: Resource) =>
+  `select id, revision, created_at as "createdAt", updated_at as "updatedAt"${further} from ${table} t where organization_id = $1`;
+
+/** The first changes of a period, merged from several scans of an index. */
+function pageOf(resource: Resource): string {
+  const limit = `limit ${mostRows + 1}`;
+  const scans = ordered(resource).map(
+    (part) => `(${changedRows(resource)} and ${part} and t.updated_at >= $2 and t.updated_at < $3
+      order by t.updated_at, t.id ${limit})`,
+  );
+  return `select * from (${scans.join(' union all ')}) t order by "updatedAt", id ${limit}`;
 }
 
 function changeOf(kind: Resource['kind'], row: Row, imported: Imported, since: string): Change {
@@ -110,11 +128,14 @@ async function readImported(client: Client, organizationId: OrganizationId, ids:
 // An import can set created_at to a past time: then the time that it noted counts.
 const createdInPeriod = resources
   .map(
-    ({ table, kind }) => `select '${kind}' as kind, t.id, t.revision, t.created_at as "storedAt" from ${table} t
-      where t.organization_id = $1 and t.updated_at >= $3 and t.created_at >= $2 and t.created_at < $3 and not exists (
+    (
+      resource,
+    ) => `select '${resource.kind}' as kind, t.id, t.revision, t.created_at as "storedAt" from ${resource.table} t
+      where t.organization_id = $1 and (${ordered(resource).join(' or ')})
+        and t.updated_at >= $3 and t.created_at >= $2 and t.created_at < $3 and not exists (
         select from webhook_imported i where i.organization_id = $1 and i.record_id = t.id and i.stored_at is not null)
-      union all select '${kind}', t.id, t.revision, i.stored_at from webhook_imported i
-      join ${table} t on t.organization_id = $1 and t.id = i.record_id
+      union all select '${resource.kind}', t.id, t.revision, i.stored_at from webhook_imported i
+      join ${resource.table} t on t.organization_id = $1 and t.id = i.record_id
       where i.organization_id = $1 and i.stored_at >= $2 and i.stored_at < $3 and t.updated_at >= $3`,
   )
   .join(' union all ');
@@ -135,42 +156,3 @@ async function createdAndChanged(
     }),
   );
 }
-
-/** Each turn becomes an event once. Known turns are stored, because their times may be in the past. */
-async function newTurns(client: Client, organizationId: OrganizationId, rows: Row[]): Promise<Change[]> {
-  if (rows.length === 0) return [];
-  const text =
-    'select proposal_id as id, turns from webhook_turns where organization_id = $1 and proposal_id = any($2)';
-  const values = [organizationId, rows.map(({ id }) => id)];
-  const stored = await client.query<{ id: string; turns: number }>(text, values);
-  const known = new Map(stored.rows.map((row) => [row.id, row.turns]));
-  const moved = rows.filter((row) => turnsOf(row) !== (known.get(row.id) ?? 0));
-  if (moved.length > 0) {
-    const list = JSON.stringify(moved.map((row) => ({ id: row.id, turns: turnsOf(row) | (known.get(row.id) ?? 0) })));
-    await client.query(rememberTurns, [organizationId, list]);
-  }
-  return moved.flatMap((row) =>
-    turns
-      .filter((turn, bit) => row[turn] && ((known.get(row.id) ?? 0) & (1 << bit)) === 0)
-      .map((turn) => ({ turn, happenedAt: row[turn] ?? row.updatedAt }))
-      .toSorted((one, other) => Date.parse(one.happenedAt) - Date.parse(other.happenedAt))
-      .map(({ turn, happenedAt }): Change => ({
-        type: `proposal.${turn}`,
-        recordId: row.id,
-        happenedAt,
-        updatedAt: row.updatedAt,
-        revision: row.revision,
-      })),
-  );
-}
-
-const turnsOf = (row: Row): number => turns.reduce((bits, turn, bit) => (row[turn] ? bits | (1 << bit) : bits), 0);
-
-const upsertTurns = `on conflict (organization_id, proposal_id) do update set turns = excluded.turns`;
-const rememberTurns = `insert into webhook_turns (organization_id, proposal_id, turns)
-  select $1, id, turns from json_to_recordset($2::json) as r(id uuid, turns int) ${upsertTurns}`;
-
-/** Stores all turns as known when the first endpoint is created: only later ones become events. `?` is the organization. */
-export const rememberAllTurns = `insert into webhook_turns (organization_id, proposal_id, turns)
-  select organization_id, id, ${turnTimes.map((column, bit) => `(${column} is not null)::int * ${1 << bit}`).join(' + ')}
-  from proposals where organization_id = ? ${upsertTurns}`;

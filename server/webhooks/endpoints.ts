@@ -9,7 +9,7 @@ import { asAdmin, requireTeam, transactionStartOf } from '../records/require-adm
 import type { Actor } from '../records/require-admin.ts';
 import type { Seal } from '../text/seal.ts';
 import type { Destinations } from '../outgoing/addresses.ts';
-import { rememberAllTurns } from './changes.ts';
+import { rememberAllTurns } from './turns.ts';
 import { checkFields } from './endpoint-fields.ts';
 import type { EndpointFields } from './endpoint-fields.ts';
 import { newSecret } from './sign.ts';

@@ -9,8 +9,8 @@ import { inTransaction } from '../database/transaction.ts';
 import type { OrganizationId } from '../entities/owned.ts';
 import { uuidv7 } from '../entities/uuid.ts';
 import { syncBoundOf } from '../records/sync-bound.ts';
-import { readChanges } from './changes.ts';
-import type { Change } from './changes.ts';
+import { ordered, readChanges, resources } from './changes.ts';
+import type { Change, Resource } from './changes.ts';
 import { addDeliveries } from './deliveries.ts';
 import type { NewDelivery } from './deliveries.ts';
 import { forgetImports, fullyFound, importCompleted, readImports, withoutImported } from './imports.ts';
@@ -82,13 +82,18 @@ const endsTo = ({ id, activeSince }: Endpoint, ended: readonly EndedImport[]): N
       request: body,
     }));
 
-const changed = (table: string) =>
-  `exists (select from ${table} t where t.organization_id = p.organization_id and t.updated_at >= p.looked_through)`;
+/** Not `exists`: with few organizations, PostgreSQL would read all of their records to find that none has changed. */
+const lastChanges = (resource: Resource) =>
+  ordered(resource).map(
+    (part) => `(select t.updated_at from ${resource.table} t where t.organization_id = p.organization_id and ${part}
+      order by t.updated_at desc limit 1)`,
+  );
 
 /** The organizations to scan. On a cluster, where records and positions are on different nodes, these are all of them. */
 export async function organizationsToScan(pool: pg.Pool, isDistributed: boolean) {
   const imported = 'exists (select from webhook_imports i where i.organization_id = p.organization_id)';
-  const condition = [...['customers', 'items', 'proposals'].map(changed), imported].join(' or ');
+  const last = `greatest(${resources.flatMap(lastChanges).join(', ')})`;
+  const condition = `coalesce(${last} >= p.looked_through, false) or ${imported}`;
   const text = `select organization_id as id, ${isDistributed ? 'true' : condition} as changed from webhook_positions p
     where exists (select from webhook_endpoints e where e.organization_id = p.organization_id and e.active_since is not null)`;
   const { rows } = await pool.query<{ id: OrganizationId; changed: boolean }>(text);

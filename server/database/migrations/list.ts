@@ -24,4 +24,5 @@ export const migrations = [
   { name: '20261128-two-factor', load: () => import('./20261128-two-factor.ts') },
   { name: '20261129-times', load: () => import('./20261129-times.ts') },
   { name: '20261130-ended-memberships', load: () => import('./20261130-ended-memberships.ts') },
+  { name: '20261201-change-indexes', load: () => import('./20261201-change-indexes.ts') },
 ] as const satisfies Listed[];
