@@ -53,6 +53,8 @@ export async function readEvents(
 ): Promise<AuditEvent[]> {
   const last = before === undefined ? null : await em.findOne(AuditEvent, { id: before, kind });
   const older = last && {
+    // Implied by the rest, from which PostgreSQL would not tell where in the index to begin.
+    createdAt: { $lte: last.createdAt },
     $or: [{ createdAt: { $lt: last.createdAt } }, { createdAt: last.createdAt, id: { $lt: last.id } }],
   };
   return em.find(AuditEvent, { kind, ...older }, { orderBy: { createdAt: 'desc', id: 'desc' }, limit });

@@ -4,6 +4,7 @@
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { forOrganization } from '../../server/database/tenant.ts';
+import { readEvents } from '../../server/records/audit-log.ts';
 import { eraseCustomer } from '../../server/records/erase-customer.ts';
 import { readChanges } from '../../server/webhooks/changes.ts';
 import { organizationsToScan } from '../../server/webhooks/scan.ts';
@@ -289,6 +290,22 @@ test('an erasure uses an index to find the webhook deliveries about the customer
     expect(indexes).toContain('webhook_deliveries_by_record');
     expect(buffers).toBeLessThan(100);
   }
+});
+
+test('a later page of the audit log costs no more than the first', async () => {
+  const { organization } = tenant;
+  const { rows } = await world.database.pool.query(
+    `insert into audit_events (organization_id, id, action, kind, created_at)
+     select $1, gen_random_uuid(), 'key_created', 'change', now() - n * interval '1 second' from generate_series(1, $2) n
+     returning id`,
+    [organization.id, total],
+  );
+  await world.database.pool.query('vacuum analyze audit_events');
+  const { em } = forOrganization(world.database, organization.id);
+  const statements = await statementsDuring(() => readEvents(em(), 'change', 50, rows.at(-total / 4).id));
+  const { indexes, buffers } = await explained(statements.at(-1) as Statement);
+  expect(indexes).toContain('audit_events_by_kind');
+  expect(buffers).toBeLessThan(50);
 });
 
 test('webhooks find what changed in a period by an index, in order', async () => {
