@@ -102,7 +102,9 @@ export function url(schemes: readonly ('http' | 'https')[], max: number, options
   const form = new RegExp(`^(?:${schemes.join('|')})://[^\\s/?#]`, 'i');
   const message = `must be an absolute URL starting with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`;
   const rule = (value: string) => {
-    const target = form.test(value) && !/\s/.test(value) ? URL.parse(value) : null;
+    const hasForm = form.test(value);
+    if (hasForm && /\s/.test(value)) return failure('invalid_url', 'must not contain spaces: write %20', value);
+    const target = hasForm ? URL.parse(value) : null;
     if (!target || !isUri(asUri(value))) return failure('invalid_url', message, value);
     if (asUri(value).length > max)
       return failure('too_long', `must have at most ${max} characters when encoded`, value);

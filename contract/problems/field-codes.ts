@@ -21,7 +21,7 @@ const rows = {
   },
   invalid_url: {
     meaning: 'The text is not an absolute URL with an allowed scheme.',
-    remedy: 'Start with `https://`; a website may also be `http://`.',
+    remedy: 'Start with `https://`; a website may also be `http://`. Write spaces as `%20`.',
   },
   invalid_country: {
     meaning: 'The text is not a two-letter country code (ISO 3166-1 alpha-2).',

@@ -240,6 +240,14 @@ describe('an empty string in a PATCH', () => {
   });
 });
 
+test('a URL with a space is rejected, with advice on how to write the space', async () => {
+  const tenant = await world.organization();
+  const item = { type: 'product', name: 'Poster', unitPrice: '5', imageUrl: 'https://cdn.example/a poster.png' };
+  const { body } = await tenant.call('POST', '/v1/items', item);
+  const error = { field: 'imageUrl', code: 'invalid_url', message: 'must not contain spaces: write %20' };
+  expect(body.errors).toMatchObject([error]);
+});
+
 describe('an upsert by externalId', () => {
   const upsert =
     (body: object, onConflict = 'update') =>
