@@ -17,7 +17,7 @@ export function emailParameter(schema: Schema) {
     (value, typed) => {
       if (emailPattern.test(value) && !typed.startsWith(' ')) return value;
       const hasLostPlus = emailPattern.test(typed.trimEnd().replaceAll(' ', '+'));
-      const advice = hasLostPlus ? ', without a space; write a + as %2B' : ' such as ana@example.com';
+      const advice = hasLostPlus ? ', without a space; in a URL, write a + as %2B' : ' such as ana@example.com';
       return failure('invalid_email', `must be one email address${advice}`, value);
     },
     { type: 'string', minLength: 1, maxLength: 254, ...schema },

@@ -49,8 +49,14 @@ const requests: [string, string][] = [
   ['/v1/customers?q=a+b+c+d+e+f+g+h+i', '400 q must have at most 8 words.'],
   ['/v1/proposals?include=lineItems,customer,lineItems', '400 include must have at most 2 values.'],
   ['/v1/proposals?status=sent,sent,sent,sent,sent,sent,sent,sent', '400 status must have at most 7 values.'],
-  ['/v1/customers?email=a+b@example.com', '400 email must be one email address, without a space; write a + as %2B.'],
-  ['/v1/customers?email=+49123@example.com', '400 email must be one email address, without a space; write a + as %2B.'],
+  [
+    '/v1/customers?email=a+b@example.com',
+    '400 email must be one email address, without a space; in a URL, write a + as %2B.',
+  ],
+  [
+    '/v1/customers?email=+49123@example.com',
+    '400 email must be one email address, without a space; in a URL, write a + as %2B.',
+  ],
   ['/v1/customers?email=Ann%20<ann@example.com>', '400 email must be one email address such as ana@example.com.'],
   ['/v1/customers?email=Ann', '400 email must be one email address such as ana@example.com.'],
   ['/v1/items?since=2026-01-01', '400 Unknown parameter "since". To list what has changed, send updatedSince.'],

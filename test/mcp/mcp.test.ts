@@ -514,6 +514,7 @@ describe('the tools', () => {
       ['find_customers', { status: 'activ' }, /^invalid_parameter: .*active/],
       ['find_customers', { emial: 'x' }, /^find_customers has no argument "emial"\. Arguments: .*\bq, .*email/],
       ['find_customers', { fields: ['nmae'] }, /^fields: there is no field "nmae"\. Did you mean "name"\?/],
+      ['find_customers', { email: 'a b@c.example' }, /^invalid_parameter: email .*without a space; in a URL, .*%2B\.$/],
       ['save_customer', { name: 'Ann', email: 'nobody' }, /^validation_failed: .*e-?mail/],
       ['save_customer', { address: { country: 'UK' }, name: 'Ann' }, /GB/],
       ['save_customer', {}, /^validation_failed: .*name/],
