@@ -7,6 +7,7 @@ import type { Column } from './inspect.ts';
 import type { Preset } from './presets/preset.ts';
 import { exampleColumns, reportWidth } from './report.ts';
 import type { Example } from './report.ts';
+import { printCell } from './source.ts';
 import type { Cell } from './source.ts';
 import { readDate, readingOf, readNumber } from './values.ts';
 import type { DateOrder, DecimalPoint } from './values.ts';
@@ -78,7 +79,7 @@ export function cellSetter(
   const [parent, name] = dot === -1 ? [undefined, field] : [field.slice(0, dot), field.slice(dot + 1)];
   return (row, cell) => {
     const isNumber = typeof cell === 'number';
-    const plain = isNumber ? printNumber(cell) : unescapeFormula(cell.trim());
+    const plain = isNumber ? printCell(cell) : unescapeFormula(cell.trim());
     const text = convert && plain !== '' ? convert(plain) : plain;
     if (text === '') return;
     const target = parent === undefined ? row : objectAt(row, parent);
@@ -86,9 +87,6 @@ export function cellSetter(
     if (!Object.hasOwn(target, name)) target[name] = isNumber && isDecimal(field) ? text : read(text);
   };
 }
-
-/** Rounded to the 15 digits that a spreadsheet shows: 0.1 + 0.2 is stored with 17. */
-const printNumber = (number: number) => String(Number(number.toPrecision(15)));
 
 function objectAt(row: Record<string, unknown>, name: string): Record<string, unknown> {
   // Only this function puts objects into a row.

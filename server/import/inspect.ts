@@ -6,7 +6,7 @@ import { isBlank } from '../../contract/text.ts';
 import { UsageError } from '../config.ts';
 import { delimiterOf, readCsv } from './csv.ts';
 import type { Delimiter } from './csv.ts';
-import { bytesOf, NotInEncoding, openSource, textOf } from './source.ts';
+import { bytesOf, NotInEncoding, openSource, printCell, textOf } from './source.ts';
 import type { Cell, Source, TableRecord } from './source.ts';
 import { dateOrderIn, decimalPointIn, hasNoZone } from './values.ts';
 import type { DateOrder, DecimalPoint, Evidence } from './values.ts';
@@ -107,7 +107,7 @@ function newColumns(cells: readonly Cell[]): Column[] {
 
 function look(column: Column, cell: Cell): void {
   if (isBlank(cell)) return;
-  const text = String(cell).trim();
+  const text = printCell(cell).trim();
   if (column.samples.length < bounds.samples)
     column.samples.push(text.slice(0, bounds.sampleCharacters).toWellFormed());
   if (typeof cell === 'number' || !/\d/.test(text) || text.length > 40) return;

@@ -5,6 +5,7 @@ import { finished } from 'node:stream/promises';
 import { byteOrderMark, csvLines, unescapeFormula } from '../text/spreadsheet.ts';
 import type { Delimiter } from './csv.ts';
 import type { Entry, Rejection } from './kind.ts';
+import { printCell } from './source.ts';
 
 export type RowError = { line: number } & Rejection;
 
@@ -87,7 +88,7 @@ export function openRejects(stream: Writable, { header, delimiter, examples }: O
       if (written > maximumRejects) return;
       const list = (pick: (rejection: Rejection) => string) => [...new Set(rejections.map(pick))].join('; ');
       const messages = list(({ field, message }) => (field === '' ? message : `${field} ${message}`));
-      const cells = raw.slice(own).map((cell) => unescapeFormula(String(cell)));
+      const cells = raw.slice(own).map((cell) => unescapeFormula(printCell(cell)));
       await write([String(line), list(({ field }) => field), list(({ code }) => code), messages, ...texts, ...cells]);
     },
     async close() {

@@ -6,11 +6,16 @@ import { extname, join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { pipeline as run } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
+import { withoutExponent } from '../../contract/decimal.ts';
 import { UsageError } from '../config.ts';
 import { messageOf } from '../problems/message-of.ts';
 
 /** A number only if a workbook says that the cell is one. */
 export type Cell = string | number;
+
+/** A number has the 15 digits that a spreadsheet shows: 0.1 + 0.2 is stored with 17. */
+export const printCell = (cell: Cell): string =>
+  typeof cell === 'number' ? withoutExponent(Number(cell.toPrecision(15))) : cell;
 
 export type Format = 'csv' | 'xlsx' | 'json-lines' | 'json-array';
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';

@@ -1,3 +1,5 @@
+import { createWriteStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { strToU8, zipSync } from 'fflate';
 import { expect, test, vi } from 'vitest';
 import { importFile } from '../../server/import/import-file.ts';
@@ -78,6 +80,31 @@ test('reads a number in a workbook from another tool as its cell shows it', asyn
   const { tenant, report } = await run(workbook(`<row r="1">${header.join('')}</row><row r="2">${row}</row>`), 'items');
   expect(report).toMatchObject({ created: 1, errors: [] });
   expect((await fetchRecord(tenant, 'items', '1001')).unitPrice).toBe('0.30');
+});
+
+test('says that a tiny number in a workbook has too many decimals', async () => {
+  const header = ['externalId', 'name', 'unitPrice', 'type'].map((name, index) => cell(`${'ABCD'[index]}1`, name));
+  const row = `${cell('A2', 'I-1')}${cell('B2', 'Tea')}<c r="C2"><v>1E-7</v></c>${cell('D2', 'product')}`;
+  const { report } = await run(workbook(`<row r="1">${header.join('')}</row><row r="2">${row}</row>`), 'items');
+  expect(report.errors).toEqual([
+    { line: 2, field: 'unitPrice', code: 'too_many_decimals', message: 'must have at most 4 decimals' },
+  ]);
+});
+
+test('reports the numbers of rejected rows as their cells show them', async () => {
+  const { organization } = await world.organization();
+  const { database } = world;
+  const header = ['externalId', 'name', 'unitPrice', 'metadata.factor'].map((name, index) =>
+    cell(`${'ABCD'[index]}1`, name),
+  );
+  const row = `${cell('A2', 'I-1')}${cell('B2', 'Tea')}<c r="C2"><v>0.30000000000000004</v></c><c r="D2"><v>1E-7</v></c>`;
+  const content = workbook(`<row r="1">${header.join('')}</row><row r="2">${row}</row>`);
+  const report = await withFile('sheet.xlsx', content, async (file) => {
+    const rejects = createWriteStream(`${file}.csv`);
+    await importFile({ database, organization, kind: 'items', file, rejects });
+    return readFile(`${file}.csv`, 'utf8');
+  });
+  expect(report).toContain('type is required for a new record,I-1,Tea,0.3,0.0000001');
 });
 
 test('notes that further sheets of a workbook are ignored', async () => {
