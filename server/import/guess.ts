@@ -49,18 +49,24 @@ export function proposeChoices(
 }
 
 /** A kind whose fields fit more of the columns than those of the given kind, if there is one. */
-export function likelierKind(
-  inspection: Pick<Inspection, 'format' | 'columns'>,
-  kind: ImportKind,
-): ImportKind | undefined {
-  const fitting = (one: ImportKind) => {
-    const { map } = proposeChoices(inspection, one, {}).choices;
-    return inspection.columns.filter(
-      ({ name }) => map?.[name] !== '' && (map?.[name] ?? kinds[one].columns.includes(name)),
-    ).length;
-  };
-  const own = fitting(kind);
-  return importKinds.find((one) => fitting(one) > own);
+export function likelierKind(inspection: Pick<Inspection, 'format' | 'columns'>, kind: ImportKind) {
+  const own = fitting(inspection, kind);
+  return importKinds.find((one) => fitting(inspection, one) > own);
+}
+
+/** Whether the first values fit more fields than the header does: a title or groups of columns are above the names. */
+export function isHeaderBelow({ format, columns }: Pick<Inspection, 'format' | 'columns'>, kind: ImportKind): boolean {
+  // A title is one column, whatever separates the names.
+  const first = columns.flatMap(({ samples: [text = ''] }) => text.split(/[,;\t]/));
+  const below = first.map((name) => ({ name, samples: [name], numbers: {}, dates: {}, hasNoZone: false }));
+  return fitting({ format, columns: below }, kind) > fitting({ format, columns }, kind);
+}
+
+/** How many columns fit a field. */
+function fitting(inspection: Pick<Inspection, 'format' | 'columns'>, kind: ImportKind): number {
+  const { map } = proposeChoices(inspection, kind, {}).choices;
+  const fits = (name: string) => map?.[name] !== '' && (map?.[name] ?? kinds[kind].columns.includes(name));
+  return inspection.columns.filter(({ name }) => fits(name)).length;
 }
 
 function fieldsNamed(name: string, kind: ImportKind): string[] {

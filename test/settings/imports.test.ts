@@ -272,6 +272,21 @@ describe('an import', () => {
     expect(words(await check(visiting, 'Kd.-Nr.;Firma;Ort\n1;Acme;Dresden\n'))).not.toContain('better than');
   });
 
+  test.each([
+    ['a title', 'Kundenliste\nNr;Name;Ort\n1;Acme;Dresden\n'],
+    ['a title and a date', 'Customers;Created 2026-03-01\nexternalId;name\nC-1;Acme\n'],
+    ['groups of columns', ';Kunde;;Kontakt\nNr;Name;Ort;E-Mail\n1;Acme;Dresden;a@acme.example\n'],
+  ])('says that the names of the columns are below %s', async (_, text) => {
+    const visiting = await admin(await world.organization());
+    expect(words(await check(visiting, text))).toContain('delete everything above them');
+  });
+
+  test('does not take a row for the names of the columns', async () => {
+    const visiting = await admin(await world.organization());
+    const asked = words(await check(visiting, 'Kd.-Nr.;Firma;Ort\n1;Name;Stadt\n'));
+    expect(asked).not.toContain('delete everything above them');
+  });
+
   test('remembers that every row creates a record, and says so', async () => {
     const { tenant, visiting } = await start();
     await check(visiting, 'Firma;Ort\nAcme;Dresden\n');

@@ -3,7 +3,7 @@ import { trimDecimal } from '../../../../contract/decimal.ts';
 import type { Upload, ImportChoices } from '../../../entities/upload.ts';
 import { chosenFor, planColumns } from '../../../import/columns.ts';
 import { describeFields, metadataFieldOf } from '../../../import/fields.ts';
-import { likelierKind } from '../../../import/guess.ts';
+import { isHeaderBelow, likelierKind } from '../../../import/guess.ts';
 import { kinds } from '../../../import/import-file.ts';
 import { reportWidth } from '../../../import/report.ts';
 import type { Inspection } from '../../../import/inspect.ts';
@@ -40,6 +40,7 @@ export function mappingForm(upload: Upload) {
     faults,
     // Another kind of record whose fields fit the columns better.
     likelierKind: likelierKind(inspection, upload.kind),
+    isHeaderBelow: isHeaderBelow(inspection, upload.kind),
     isUnanswered: questions.length > 0,
     // Each reading, with how it interprets the examples.
     questions: [
@@ -122,11 +123,15 @@ export function mappingSection(visit: Visit, upload: Upload) {
       Nothing has been imported yet. Choose the field of each column; the first values show what it contains.
     </p>
     ${form.likelierKind && notice('plain', `These columns fit ${form.likelierKind} better than ${kind}. If the file contains ${form.likelierKind}, discard it and upload it again with that record type.`)}
+    ${form.isHeaderBelow && notice('plain', headerBelow)}
     ${form.faults.length > 0 && notice('failed', faultList(form.faults))}
     ${postForm(visit, `${path}/columns`, fields, html` class="stack mapped" data-busy="Checking…"`)}
     ${buttonForm(visit, `${path}/discard`, 'Discard the file')}`;
   return card('import', `What is in ${fileName}?`, content);
 }
+
+const headerBelow =
+  'The names of the columns seem to be below the first line. If they are, delete everything above them, discard this file, and upload the corrected one.';
 
 const types = { '': 'rejected', product: 'products', service: 'services' };
 
