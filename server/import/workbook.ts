@@ -69,5 +69,8 @@ async function unpack(file: string): Promise<Map<string, Buffer>> {
 function cellOf(cell: unknown): Cell {
   if (typeof cell === 'number' || typeof cell === 'string') return cell;
   if (typeof cell === 'boolean') return cell ? 'TRUE' : 'FALSE';
-  return cell instanceof Date ? cell.toISOString().replace('T00:00:00.000Z', '') : '';
+  return cell instanceof Date ? wholeSecond(cell).toISOString().replace('T00:00:00.000Z', '') : '';
 }
+
+/** Days are stored as fractions, which the library rounds down: 8:30 can arrive as 8:29:59.999. */
+const wholeSecond = (time: Date) => (time.getUTCMilliseconds() === 999 ? new Date(time.getTime() + 1) : time);

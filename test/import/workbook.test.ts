@@ -57,6 +57,16 @@ test('reads the numbers, dates and booleans of a workbook as they are', async ()
   expect((await fetchRecord(tenant, 'items', '1002')).unitPrice).toBe('0.30');
 });
 
+test.each([
+  ['46022.354166666664', '2025-12-31T08:30:00.000Z'],
+  ['18264.000694444442', '1950-01-01T00:01:00.000Z'],
+])('reads the time %s in a workbook to the second', async (serial, createdAt) => {
+  const header = ['externalId', 'name', 'createdAt'].map((name, index) => cell(`${'ABC'[index]}1`, name)).join('');
+  const row = `${cell('A2', 'C-1')}${cell('B2', 'Ann')}<c r="C2" s="1"><v>${serial}</v></c>`;
+  const { tenant } = await run(workbook(`<row r="1">${header}</row><row r="2">${row}</row>`), 'customers');
+  expect((await fetchRecord(tenant, 'customers', 'C-1')).createdAt).toBe(createdAt);
+});
+
 test('reads a number in a workbook as a boolean or a tag if its column is one', async () => {
   const header = ['externalId', 'type', 'name', 'unitPrice', 'taxable'].map((name, index) =>
     cell(`${'ABCDE'[index]}1`, name),
