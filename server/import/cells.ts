@@ -6,7 +6,7 @@ import { isAmount, isDate, isDecimal } from './fields.ts';
 import type { Column } from './inspect.ts';
 import type { Preset } from './presets/preset.ts';
 import { exampleColumns, reportWidth } from './report.ts';
-import type { Example } from './report.ts';
+import type { Example, Notation } from './report.ts';
 import { printCell } from './source.ts';
 import type { Cell } from './source.ts';
 import { readDate, readingOf, readNumber } from './values.ts';
@@ -28,7 +28,7 @@ export type Readings = { decimalPoint: DecimalPoint; dateOrder: DateOrder };
 export function readingsOf(
   { columns, fields, preset }: Table,
   { decimalPoint, dateOrder }: ImportChoices,
-): Readings & { notes: string[]; questions: Question[]; examples: Example[] } {
+): Readings & { notes: string[]; questions: Question[]; notation: Notation } {
   const own = reportWidth(columns.map(({ name }) => name));
   const those = (is: (field: string) => boolean, example: string) =>
     columns.filter(({ name }, index) => is(fields[index] ?? '') || (index < own && name === example));
@@ -61,11 +61,22 @@ export function readingsOf(
   const examples: Example[] = [];
   if (point && numbers.some(({ open }) => open)) examples.push([exampleColumns.numbers, written[point]]);
   if (order && dates.some((column) => column.dates.open)) examples.push([exampleColumns.dates, written[order]]);
-  return { decimalPoint: point ?? '.', dateOrder: order ?? 'day-month', notes, questions, examples };
+  const notation = { examples, print: cellPrinter(fields, point ?? '.') };
+  return { decimalPoint: point ?? '.', dateOrder: order ?? 'day-month', notes, questions, notation };
 }
 
 /** An unambiguous value for each reading. */
 const written = { ',': '1.234,50', '.': '1,234.50', 'day-month': '31/12/2026', 'month-day': '12/31/2026' } as const;
+
+/** Prints the numbers of a workbook in the notation of its texts. */
+const cellPrinter =
+  (fields: Table['fields'], point: DecimalPoint): Notation['print'] =>
+  (cell, index) => {
+    const text = printCell(cell);
+    if (typeof cell === 'string' || !isDecimal(fields[index] ?? '')) return text;
+    // Three decimals could be thousands.
+    return text.replace(/\.\d{3}$/, '$&0').replace('.', point);
+  };
 
 /** Returns a function that puts a column's cell into its field; an empty cell sets nothing. */
 export function cellSetter(

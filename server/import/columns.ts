@@ -11,8 +11,8 @@ import type { Inspection } from './inspect.ts';
 import type { Entry, Kind } from './kind.ts';
 import type { Preset } from './presets/preset.ts';
 import { completer, presetField, presetFor } from './presets/presets.ts';
-import { reportWidth } from './report.ts';
-import type { Example } from './report.ts';
+import { plainNotation, reportWidth } from './report.ts';
+import type { Notation } from './report.ts';
 import type { Cell } from './source.ts';
 
 export type ColumnPlan = {
@@ -26,8 +26,8 @@ export type ColumnPlan = {
   /** What is wrong with the header; nothing is imported while a plan has faults or questions. */
   faults: string[];
   questions: Question[];
-  /** Examples of the file's notation, for values that are ambiguous on their own. */
-  examples: Example[];
+  /** For values that are ambiguous on their own. */
+  notation: Notation;
   /** The record that the cells describe; undefined if the row is not a separate record. */
   read(cells: readonly Cell[]): Pick<Entry, 'value' | 'signs'> | undefined;
 };
@@ -58,7 +58,7 @@ export function planColumns(inspection: Inspection, kind: Kind, choices: ImportC
     documentAt: undefined,
     faults: [...new Set(faults)],
     questions: readings.questions,
-    examples: readings.examples,
+    notation: readings.notation,
     read: reader(header, fields, readings, { preset, fixed }),
   };
 }
@@ -71,7 +71,7 @@ function planDocuments(
 ): ColumnPlan {
   const isMapped = restToMetadata === true || Object.keys(map).length > 0;
   const faults = isMapped ? ['Column mapping applies to CSV files and workbooks only.'] : [];
-  const nothing = { preset: undefined, fields: [], questions: [], examples: [], read: () => undefined };
+  const nothing = { preset: undefined, fields: [], questions: [], notation: plainNotation, read: () => undefined };
   return { ...nothing, notes: notesOn(inspection, undefined), documentAt, faults };
 }
 

@@ -6,6 +6,7 @@ import { byteOrderMark, csvLines, unescapeFormula } from '../text/spreadsheet.ts
 import type { Delimiter } from './csv.ts';
 import type { Entry, Rejection } from './kind.ts';
 import { printCell } from './source.ts';
+import type { Cell } from './source.ts';
 
 export type RowError = { line: number } & Rejection;
 
@@ -49,6 +50,9 @@ const reportColumns = ['line', 'field', 'code', 'message'];
 /** Further columns of the report, with examples of the file's notation: the rejected rows alone may be ambiguous. */
 export const exampleColumns = { numbers: 'numbers like', dates: 'dates like' } as const;
 export type Example = [column: (typeof exampleColumns)[keyof typeof exampleColumns], text: string];
+/** How the report is written, so that it is read like the file. */
+export type Notation = { examples: readonly Example[]; print: (cell: Cell, index: number) => string };
+export const plainNotation: Notation = { examples: [], print: printCell };
 
 /** How many columns are in front of the original rows; 0 if the file is not such a report. */
 export function reportWidth(header: readonly string[]): number {
@@ -67,9 +71,9 @@ export type Rejects = {
 };
 
 /** `header` is undefined if the rows are JSON documents. */
-type Original = { header: readonly string[] | undefined; delimiter: Delimiter; examples: readonly Example[] };
+type Original = { header: readonly string[] | undefined; delimiter: Delimiter; notation: Notation };
 
-export function openRejects(stream: Writable, { header, delimiter, examples }: Original): Rejects {
+export function openRejects(stream: Writable, { header, delimiter, notation: { examples, print } }: Original): Rejects {
   // The error is thrown by `close`, or by the write that the import awaits.
   stream.on('error', () => undefined);
   const own = reportWidth(header ?? []);
@@ -88,7 +92,7 @@ export function openRejects(stream: Writable, { header, delimiter, examples }: O
       if (written > maximumRejects) return;
       const list = (pick: (rejection: Rejection) => string) => [...new Set(rejections.map(pick))].join('; ');
       const messages = list(({ field, message }) => (field === '' ? message : `${field} ${message}`));
-      const cells = raw.slice(own).map((cell) => unescapeFormula(printCell(cell)));
+      const cells = raw.map((cell, index) => unescapeFormula(print(cell, index))).slice(own);
       await write([String(line), list(({ field }) => field), list(({ code }) => code), messages, ...texts, ...cells]);
     },
     async close() {

@@ -11,7 +11,7 @@ import type { RowBounds } from './json.ts';
 import type { Entry, Kind } from './kind.ts';
 import type { Cell, Source, TableRecord } from './source.ts';
 
-export type OpenRows = Pick<ColumnPlan, 'notes' | 'examples'> & {
+export type OpenRows = Pick<ColumnPlan, 'notes' | 'notation'> & {
   source: Source;
   /** In batches, as they are read. */
   rows: AsyncIterable<Entry[]>;
@@ -30,10 +30,10 @@ export function openRows(file: string, inspection: Inspection, kind: Kind, choic
   const plan = planColumns(inspection, kind, choices);
   requireNoFaults(plan);
   const table = { inspection, plan, bounds: kind.isFlat ? flatRow : rowWithLines };
-  const { notes, examples, documentAt } = plan;
+  const { notes, notation, documentAt } = plan;
   const isDocuments = isJson(source) || documentAt !== undefined;
   const header = isDocuments ? undefined : inspection.columns.map(({ name }) => name);
-  const open = { source, header, delimiter: inspection.delimiter, notes: [...notes], examples, skipped: 0 };
+  const open = { source, header, delimiter: inspection.delimiter, notes: [...notes], notation, skipped: 0 };
   const rows = isJson(source) ? readJson(source, table.bounds) : readTable(open, table);
   return Object.assign(open, { rows });
 }

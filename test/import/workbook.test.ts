@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { strToU8, zipSync } from 'fflate';
 import { expect, test, vi } from 'vitest';
 import { importFile } from '../../server/import/import-file.ts';
@@ -115,6 +115,30 @@ test('reports the numbers of rejected rows as their cells show them', async () =
     return readFile(`${file}.csv`, 'utf8');
   });
   expect(report).toContain('type is required for a new record,I-1,Tea,0.3,0.0000001');
+});
+
+test('reports the numbers of rejected rows in the notation of the file, so that they are read like it', async () => {
+  const tenant = await world.organization();
+  const { organization } = tenant;
+  const { database } = world;
+  const header = ['externalId', 'type', 'name', 'unitPrice', 'taxRate', 'metadata.factor'].map((name, index) =>
+    cell(`${'ABCDEF'[index]}1`, name),
+  );
+  const row = `${cell('A2', 'I-1')}${cell('B2', 'produkt')}${cell('C2', 'Tee')}<c r="D2"><v>1.125</v></c>${cell('E2', '19,5 %')}<c r="F2"><v>1.125</v></c>`;
+  const content = workbook(`<row r="1">${header.join('')}</row><row r="2">${row}</row>`);
+  await withFile('sheet.xlsx', content, async (file) => {
+    const report = `${file}.csv`;
+    await importFile({ database, organization, kind: 'items', file, rejects: createWriteStream(report) });
+    const text = await readFile(report, 'utf8');
+    expect(text).toContain('I-1,produkt,Tee,"1,1250","19,5 %",1.125');
+    await writeFile(report, text.replace('I-1,produkt', 'I-1,product'));
+    await importFile({ database, organization, kind: 'items', file: report });
+  });
+  expect(await fetchRecord(tenant, 'items', 'I-1')).toMatchObject({
+    unitPrice: '1.125',
+    taxRate: '19.5',
+    metadata: { factor: '1.125' },
+  });
 });
 
 test('notes that further sheets of a workbook are ignored', async () => {
