@@ -78,4 +78,26 @@ describe.runIf(hasChromium)('records in a browser', { timeout: 300_000 }, () => 
     await expectSound(page);
     expect(screen.complaints).toEqual([]);
   });
+
+  test('keep to the width of the page, however long their words are', async () => {
+    const tenant = await world.organization();
+    const word = 'W'.repeat(100);
+    const { body: customer } = await tenant.call('POST', '/v1/customers', {
+      name: word,
+      email: `${word.slice(0, 60)}@example.com`,
+      phone: '1'.repeat(40),
+      address: { city: word },
+    });
+    await proposal(tenant, { customer: customer.id, title: word, number: word.slice(0, 50), lines: [{ name: word }] });
+    await tenant.call('POST', '/v1/items', { type: 'product', name: word, unitPrice: '999999999.9999', sku: word });
+    const page = await screen.open();
+    await signInWith(page, world.url, await someone(world, tenant, 'admin'));
+    for (const list of ['customers', 'proposals', 'items']) {
+      await page.goto(`${world.url}/settings/${list}`);
+      await expectSound(page);
+      await page.getByRole('rowheader').getByRole('link').click();
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await expectSound(page);
+    }
+  });
 });
