@@ -450,7 +450,9 @@ describe('an import', () => {
       tenant,
       `state = 'importing', active_at = now(), bytes_read = 12, bytes_total = 24, rows_read = 3000`,
     );
-    expect(words((await visiting.get('/settings/imports')).text)).toMatch(/Importing customers.csv 50%, 3,000 rows/);
+    expect(words((await visiting.get('/settings/imports')).text)).toMatch(
+      /Importing customers.csv 50%, 3,000 rows .*If you cancel it, the rows that it has imported are kept\./,
+    );
     for (const late of [await upload(visiting, 'externalId,name\nC-2,Bo\n'), await press(visiting, 'start', tenant)]) {
       expect(late.status).toBe(409);
       expect(words(late.text)).toMatch(/Another import is running.*Importing customers.csv 50%, 3,000 rows/);

@@ -27,6 +27,7 @@ export function workingSection(visit: Visit, upload: Upload): Html {
     </div>
     <p class="quiet">
       ${state === 'uploading' ? 'Keep this page open until the upload finishes.' : 'You can close this page; the import continues.'}
+      ${state === 'importing' && 'If you cancel it, the rows that it has imported are kept.'}
     </p>
     ${buttonForm(visit, `${pathOf(upload)}/discard`, 'Cancel')}`;
   return card('import', html`${working[state]} ${fileName}`, content);
