@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { rolldown } from 'rolldown';
 import { expandedDocument } from '../../contract/openapi/openapi.ts';
+import { serviceUrl } from '../url.ts';
 import { contractText, propertiesText } from './n8n.ts';
 import { resourcesOf } from './resources.ts';
 
@@ -79,7 +80,7 @@ if (import.meta.main) {
   const { values } = parseArgs({ options });
   if (values.url === undefined)
     throw new Error('Pass the URL of the service: npm run integrations -- --url https://api.example.com');
-  const built = { baseUrl: new URL(values.url).href.replace(/\/$/, ''), clientId: values['zapier-client-id'] };
+  const built = { baseUrl: serviceUrl(values.url), clientId: values['zapier-client-id'] };
   const folderOf = (tool: string) => (values.to === undefined ? join(client, tool, 'dist') : join(values.to, tool));
   await buildZapier(folderOf('zapier'), built);
   await buildN8n(folderOf('n8n'), built);

@@ -1,0 +1,18 @@
+/** `npm run integrations`. */
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, test } from 'vitest';
+
+const script = fileURLToPath(new URL('../../client/build/integrations.ts', import.meta.url));
+const folder = await mkdtemp(join(tmpdir(), 'integrations-test-'));
+afterAll(() => rm(folder, { recursive: true }));
+
+test('takes the URL of the service with or without /v1, as the client does', async () => {
+  const { status } = spawnSync(process.execPath, [script, '--url', 'https://api.example.com/v1/', '--to', folder]);
+  expect(status).toBe(0);
+  const contract: unknown = JSON.parse(await readFile(join(folder, 'zapier/contract.json'), 'utf8'));
+  expect(contract).toMatchObject({ baseUrl: 'https://api.example.com' });
+});
