@@ -1,10 +1,17 @@
-/** What the fields are called in files in English, German, French, Spanish and Dutch, folded to letters and digits. */
+/**
+ * What the fields are called in files in English, German, French, Spanish and Dutch, folded to letters and digits; with a
+ * kind in front, only in its files.
+ */
 export const fieldAliases: Readonly<Record<string, string>> = {
   externalId:
     'id no nr number customerid customernumber customerno clientid clientnumber accountnumber kundennummer kundennr kdnr kundenid debitorennummer debitor nummer numero numeroclient numclient codeclient idclient reference ref referenz referencia idcliente numerocliente numerodecliente codigo codigocliente codigodecliente klantnummer klantnr klantid debiteurnummer artikelnummer artikelnr artnr productid productnumber itemid itemnumber itemcode productcode codearticle referencearticle codigoarticulo codigoproducto productnummer artikelcode',
   number:
     'proposalnumber quotenumber estimatenumber offernumber angebotsnummer numerodevis numeropresupuesto offertenummer',
-  name: 'name displayname customername clientname kunde kundenname nom nomclient client customer cliente nombre nombrecliente klant klantnaam naam fullname vollername nomcomplet nombrecompleto volledigenaam product productname item itemname title bezeichnung artikel artikelbezeichnung artikelname produkt produktname produit nomproduit article designation libelle producto nombreproducto articulo productnaam artikelnaam',
+  name: 'name displayname nom nombre naam',
+  'customers.name':
+    'customername clientname kunde kundenname nomclient client customer cliente nombrecliente klant klantnaam fullname vollername nomcomplet nombrecompleto volledigenaam',
+  'items.name':
+    'product productname item itemname title bezeichnung artikel artikelbezeichnung artikelname produkt produktname produit nomproduit article designation libelle producto nombreproducto articulo productnaam artikelnaam',
   title: 'titel titre titulo subject betreff objet asunto onderwerp',
   firstName: 'firstname givenname forename vorname rufname prenom primernombre nombredepila voornaam',
   lastName:

@@ -72,7 +72,8 @@ function fitting(inspection: Pick<Inspection, 'format' | 'columns'>, kind: Impor
 function fieldsNamed(name: string, kind: ImportKind): string[] {
   const folded = fold(name);
   const fields = kinds[kind].columns;
-  const named = fields.filter((field) => fieldAliases[field]?.split(' ').includes(folded));
+  const aliases = (field: string) => [fieldAliases[field], fieldAliases[`${kind}.${field}`]].join(' ').split(' ');
+  const named = folded === '' ? [] : fields.filter((field) => aliases(field).includes(folded));
   const alike = fields.filter((field) => fold(field) === folded || fold(field.replace(/^address\./, '')) === folded);
   // An article number is the externalId, unless another column already is.
   return [...alike, ...named.toSorted((left, right) => Number(right === 'externalId') - Number(left === 'externalId'))];

@@ -73,6 +73,20 @@ describe('other people’s headers', () => {
     });
   });
 
+  test.each([
+    ['customers', { Title: '', Kunde: 'name' }],
+    ['items', { Kunde: '', Title: 'name' }],
+  ] as const)('are guessed to be the name of %s only if they can be', (kind, wanted) => {
+    const columns = Object.keys(wanted).map((name) => ({
+      name,
+      samples: ['x'],
+      numbers: {},
+      dates: {},
+      hasNoZone: false,
+    }));
+    expect(proposeChoices({ format: 'csv', columns }, kind, {}).choices.map).toEqual(wanted);
+  });
+
   test.each(['constructor', 'toString', '__proto__'])('may be called %s', async (name) => {
     const { csv } = await start();
     const report = await csv('customers', `Nr,Name,${name}\nC-1,Ana,x\n`, { map: { Nr: 'externalId', Name: 'name' } });
