@@ -148,7 +148,9 @@ function validate({ kind, match }: Pick<Work, 'kind' | 'match'>, entry: Entry): 
   const request = { body: value, bodySchema: kind.schema, recordSchema: kind.record };
   const problems = describeInvalidBody(error.issues, request).slice(0, maximumErrors).map(toRejection);
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  entry.outcome = isObject ? [...problems, ...missing] : problems;
+  // An invalid key is not missing.
+  const isNamed = problems.some(({ field }) => field === key);
+  entry.outcome = isObject && !isNamed ? [...problems, ...missing] : problems;
 }
 
 function toRejection({ field, code, message, suggestion }: ReturnType<typeof describeInvalidBody>[number]): Rejection {

@@ -126,6 +126,20 @@ describe('importing customers', () => {
     });
   });
 
+  test('does not call an invalid key missing', async () => {
+    const { importing } = await start();
+    const { errors } = await importing.rows(
+      'customers',
+      { externalId: 12, name: 'Ana' },
+      { externalId: null, name: 5 },
+    );
+    expect(errors).toEqual([
+      { line: 1, field: 'externalId', code: 'invalid_type', message: 'must be a string' },
+      { line: 2, field: 'name', code: 'invalid_type', message: 'must be a string' },
+      { line: 2, field: 'externalId', code: 'required', message: 'is required' },
+    ]);
+  });
+
   test('treats an empty string as an absent field, for every field', async () => {
     const { importing, fetch } = await start();
     await importing.rows('customers', { externalId: 'C-1', name: 'Ana', status: 'archived', metadata: { a: '1' } });
