@@ -48,17 +48,21 @@ const referencesTo = (kind: Kind, ids: Texts, nameSearches: Texts) => ({
    * if no such record exists, which is added to `unknown`. `field` is the name of both fields without ExternalId or Id.
    */
   resolve(field: string, { externalId, id }: Named, unknown: Rejection[]): string | null | undefined {
+    const named = typeof id === 'string' ? storedId(kind, id) : undefined;
+    const stored = named !== undefined && nameSearches.has(named) ? named : undefined;
     if (typeof externalId === 'string') {
       const found = ids.get(externalId);
       if (found === undefined) {
         const message = `matches no ${kind}: ${externalId}`;
         unknown.push({ field: `${field}ExternalId`, code: 'not_found', message });
+      } else if (stored !== undefined && stored !== found) {
+        const message = `names another ${kind} than ${field.split('.').at(-1)}ExternalId`;
+        unknown.push({ field: `${field}Id`, code: 'conflict', message });
       }
       return found;
     }
     if (typeof id === 'string') {
-      const stored = storedId(kind, id);
-      if (stored !== undefined && nameSearches.has(stored)) return stored;
+      if (stored !== undefined) return stored;
       unknown.push({ field: `${field}Id`, code: 'not_found', message: `matches no ${kind}: ${id}` });
       return undefined;
     }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { exampleId } from '../../contract/examples.ts';
 import { useWorld } from '../world.ts';
 import { counts, fetchRecord, importInto } from './importing.ts';
 
@@ -161,6 +162,22 @@ describe('importing proposals', () => {
       { line: 1, field: 'customerExternalId', code: 'not_found', message: 'matches no customer: C-2' },
       { line: 1, field: 'lineItems.0.itemExternalId', code: 'not_found', message: 'matches no item: I-9' },
     ]);
+  });
+
+  test('rejects an id that names another record than the externalId, but not one from elsewhere', async () => {
+    const { tenant, importing, fetch } = await start();
+    await importing.rows('customers', { externalId: 'C-2', name: 'Bo' });
+    await importing.rows('items', { externalId: 'I-2', type: 'product', name: 'Tea', unitPrice: '1' });
+    const customerId = (await fetchRecord(tenant, 'customers', 'C-2')).id;
+    const itemId = (await fetchRecord(tenant, 'items', 'I-2')).id;
+    const line = { itemExternalId: 'I-1', itemId, type: 'product', name: 'Chai', quantity: 1, unitPrice: 1 };
+    const report = await importing.rows('proposals', { ...sent, customerId, lineItems: [line] });
+    expect(report.errors).toEqual([
+      { line: 1, field: 'customerId', code: 'conflict', message: 'names another customer than customerExternalId' },
+      { line: 1, field: 'lineItems.0.itemId', code: 'conflict', message: 'names another item than itemExternalId' },
+    ]);
+    await importing.rows('proposals', { ...sent, customerId: exampleId('cus') });
+    expect((await fetch('P-1')).customer).toMatchObject({ name: 'Ana' });
   });
 
   test('rejects a status without the fields it requires, even if an update clears them', async () => {
