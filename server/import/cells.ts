@@ -134,8 +134,9 @@ function booleanOf(cell: string): boolean | string {
   return no.test(cell) ? false : cell;
 }
 
-/** `acme.example` → `https://acme.example`. */
-const websiteOf = (cell: string) => (/^[a-z]+:\/\//i.test(cell) ? cell : `https://${cell}`);
+/** `acme.example` → `https://acme.example`. Any other text, such as `n/a`, is left for the contract to reject. */
+const websiteOf = (cell: string) =>
+  /^[\p{L}\p{M}\d-]+(?:\.[\p{L}\p{M}\d-]+)+(?:[:/?#]|$)/u.test(cell) ? `https://${cell}` : cell;
 
 /** Separated tags, or a JSON array if a tag contains the separator. */
 function tagsOf(cell: string, separator: string): string[] {

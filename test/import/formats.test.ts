@@ -179,6 +179,23 @@ describe('real-world CSV', () => {
     },
   );
 
+  test.each([
+    ['www.acme.example', 'https://www.acme.example'],
+    ['müller.example/über-uns', 'https://xn--mller-kva.example/%C3%BCber-uns'],
+    ['acme.example:8443?a=b', 'https://acme.example:8443?a=b'],
+    ['HTTP://acme.example', 'HTTP://acme.example'],
+    ['n/a', undefined],
+    ['-', undefined],
+    ['keine', undefined],
+    ['ana@acme.example', undefined],
+    ['/start.html', undefined],
+  ])('may have a website without https://, but no other text: %s', async (text, website) => {
+    const { tenant, csv } = await start();
+    const { errors } = await csv('customers', `externalId,name,website\nC-1,Ana,${text}\n`);
+    if (website === undefined) expect(errors).toMatchObject([{ field: 'website', code: 'invalid_url' }]);
+    else expect((await fetchRecord(tenant, 'customers', 'C-1')).website).toBe(website);
+  });
+
   test('is Windows-1252, which is detected with a warning', async () => {
     const { tenant, csv } = await start();
     // 0x80 is the euro sign in Windows-1252, and a control character in Latin-1.
