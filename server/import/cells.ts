@@ -136,7 +136,7 @@ function booleanOf(cell: string): boolean | string {
 
 /** `acme.example` → `https://acme.example`. Any other text, such as `n/a`, is left for the contract to reject. */
 const websiteOf = (cell: string) =>
-  /^[\p{L}\p{M}\d-]+(?:\.[\p{L}\p{M}\d-]+)+(?:[:/?#]|$)/u.test(cell) ? `https://${cell}` : cell;
+  /^[\p{L}\p{M}\d_-]+(?:\.[\p{L}\p{M}\d_-]+)+(?:[:/?#]|$)/u.test(cell) ? `https://${cell}` : cell;
 
 /** Separated tags, or a JSON array if a tag contains the separator. */
 function tagsOf(cell: string, separator: string): string[] {
