@@ -192,6 +192,11 @@ describe('an erased customer', () => {
         status: 409,
         code: 'customer_erased',
       });
+    // What is wrong with the body itself comes first.
+    expect((await tenant.call('PATCH', `/v1/customers/${id}`, { etag: '"1-x"' })).body).toMatchObject({
+      status: 422,
+      errors: [{ pointer: '/etag', code: 'read_only_field' }],
+    });
     const refused = { status: 409, code: 'external_id_erased', existingId: id };
     for (const onConflict of ['error', 'return', 'update']) {
       const path = `/v1/customers?onConflict=${onConflict}`;

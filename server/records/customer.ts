@@ -82,11 +82,11 @@ export function patchedCustomer(
   });
 }
 
-/** The changes that an update makes to a stored customer. Problems: customer_erased, read_only_field. */
+/** The changes that an update makes to a stored customer. Problems: read_only_field, customer_erased. */
 export function updatedCustomer(customer: CustomerRow, update: CustomerUpdate): Partial<CustomerRow> {
   const { id, erasedAt, createdAt, updatedAt, etag, ...patch } = update;
-  if (customer.erasedAt !== null) throw new Problem('customer_erased');
   requireUnchanged({ id, erasedAt, createdAt, updatedAt, etag }, () => presentCustomer(customer));
+  if (customer.erasedAt !== null) throw new Problem('customer_erased');
   return patchedCustomer(customer, patch);
 }
 
