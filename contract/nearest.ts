@@ -36,7 +36,8 @@ export function nearest(name: string, names: Iterable<string>, most = Number.POS
     const known = bare(candidate);
     if (Math.abs(known.length - wanted.length) >= allowed) continue;
     const apart = distance(wanted, known);
-    if (apart < allowed) {
+    // Names that have no letter in common are not alike, however short they are.
+    if (apart < allowed && apart < Math.max(wanted.length, known.length)) {
       found = candidate;
       allowed = apart;
     }

@@ -15,6 +15,9 @@ const detailOf = async (path: string, method = 'GET', body?: unknown) => {
 
 const requests: [string, string][] = [
   ['/v1/customers?limt=5', '400 Unknown parameter "limt". Did you mean "limit"?'],
+  ['/v1/customers?qq=ann', '400 Unknown parameter "qq". Did you mean "q"?'],
+  ['/v1/customers?x=1', '400 Unknown parameter "x".'],
+  ['/v1/customers?=x', '400 Unknown parameter "".'],
   [
     '/v1/customers?page=2',
     '400 Unknown parameter "page". To read the next page, follow pagination.nextUrl or send pagination.nextCursor as cursor.',
