@@ -26,8 +26,8 @@ export const recordProblems = {
   external_id_taken: row({
     status: 409,
     title: 'External ID already in use',
-    detail: ({ record }: Existing & { record: string }) =>
-      `Another ${record} already has this externalId. Use that ${record}, choose another externalId, or create with onConflict.`,
+    detail: ({ record, isUpdate = false }: Existing & { record: string; isUpdate?: boolean }) =>
+      `Another ${record} already has this externalId. Use that ${record}${isUpdate ? ', or choose another externalId' : ', choose another externalId, or create with onConflict'}.`,
     errors: () => taken('externalId', 'external_id_taken'),
     members: existing,
     meaning: 'Another record of this kind already has this `externalId`. `existingId` is its id.',

@@ -157,9 +157,14 @@ function takenField(error: unknown): UniqueField | undefined {
   return index?.endsWith('_sku') ? 'sku' : undefined;
 }
 
-type Conflicting<T extends Stored, Row extends Stored> = { kind: Kind; table: Table<T, Row>; body: Unique };
+type Conflicting<T extends Stored, Row extends Stored> = {
+  kind: Kind;
+  table: Table<T, Row>;
+  body: Unique;
+  isUpdate?: boolean;
+};
 
-/** Performs a write; if a unique index rejects it, throws a 409 with the id of the record that has the value. */
+/** Performs an update; if a unique index rejects it, throws a 409 with the id of the record that has the value. */
 export async function translateConflict<T extends Stored, Row extends Stored, Result>(
   caller: Caller,
   conflicting: Conflicting<T, Row>,
@@ -169,13 +174,13 @@ export async function translateConflict<T extends Stored, Row extends Stored, Re
     return await write();
   } catch (error) {
     const field = takenField(error);
-    throw field ? await conflict(caller, conflicting, field) : error;
+    throw field ? await conflict(caller, { ...conflicting, isUpdate: true }, field) : error;
   }
 }
 
 async function conflict<T extends Stored, Row extends Stored>(
   caller: Caller,
-  { kind, table, body }: Conflicting<T, Row>,
+  { kind, table, body, isUpdate = false }: Conflicting<T, Row>,
   field: UniqueField,
 ): Promise<Problem> {
   // Only entities with a sku have an index on it.
@@ -187,5 +192,5 @@ async function conflict<T extends Stored, Row extends Stored>(
   const existingId = row && publicId(kind, row.id);
   return field === 'sku'
     ? new Problem('sku_taken', { existingId })
-    : new Problem('external_id_taken', { record: kind, existingId });
+    : new Problem('external_id_taken', { record: kind, existingId, isUpdate });
 }

@@ -292,7 +292,10 @@ describe('PATCH /v1/customers/{customerId}', () => {
     expect(await patchErrors(tenant, id, { metadata: many })).toEqual(['/metadata too_many_items']);
     const taken = await rejection(patch(tenant, id, { externalId: 'two' }));
     expect(taken.problem).toMatchObject({ status: 409, code: 'external_id_taken', existingId: other.id });
-    expect(taken.detail).toContain('choose another externalId');
+    // PATCH has no onConflict.
+    expect(taken.detail).toBe(
+      'Another customer already has this externalId. Use that customer, or choose another externalId.',
+    );
   });
 
   test('archives a customer and lists it as archived', async () => {
