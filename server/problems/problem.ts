@@ -58,10 +58,13 @@ export function isSettingsProblem(error: unknown): error is SettingsProblem {
 /** The field of a form that is wrong; undefined if the problem is not about one field. */
 export const fieldOf = (problem: SettingsProblem): string | undefined => problem.errors[0]?.field;
 
-/** One field of a body that is wrong for a reason that only the stored record shows. */
-export function fieldProblem(field: string, code: FieldCode, message: string): Problem {
-  const pointer = `/${field.replaceAll('.', '/')}`;
-  return new Problem('validation_failed', { errors: [{ in: 'body', field, pointer, code, message }] });
+/** Fields of a body that are wrong for a reason that only the stored record shows. */
+export function fieldProblem(fields: string | readonly string[], code: FieldCode, message: string): Problem {
+  const errors = [fields].flat().map((field) => {
+    const pointer = `/${field.replaceAll('.', '/')}`;
+    return { in: 'body', field, pointer, code, message } as const;
+  });
+  return new Problem('validation_failed', { errors });
 }
 
 /** One parameter that is wrong for a reason that its own schema does not know. */

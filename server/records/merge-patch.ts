@@ -41,8 +41,7 @@ export function exactFields<Target extends object>() {
 export function requireUnchanged(sent: Readonly<Record<string, unknown>>, present: () => object): void {
   const given = Object.entries(sent).filter(([, value]) => value !== undefined);
   const shown = given.length > 0 ? present() : {};
-  for (const [field, value] of given) {
-    if (value !== Reflect.get(shown, field))
-      throw fieldProblem(field, 'read_only_field', 'is set by the server and differs from what is stored');
-  }
+  const changed = given.filter(([field, value]) => value !== Reflect.get(shown, field)).map(([field]) => field);
+  if (changed.length > 0)
+    throw fieldProblem(changed, 'read_only_field', 'is set by the server and differs from what is stored');
 }

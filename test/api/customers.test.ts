@@ -260,6 +260,11 @@ describe('PATCH /v1/customers/{customerId}', () => {
       const errors = await patchErrors(tenant, before.id, { ...before, notes: 'new', ...wrong });
       expect(errors).toEqual([`/${Object.keys(wrong)[0]} read_only_field`]);
     }
+    // All of them at once, like any other errors.
+    expect(await patchErrors(tenant, before.id, { ...before, id: 'cus_other', etag: '"x"' })).toEqual([
+      '/etag read_only_field',
+      '/id read_only_field',
+    ]);
     expect(await tenant.client.customers.get(before.id)).toEqual(before);
   });
 
