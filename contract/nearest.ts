@@ -24,8 +24,8 @@ function distance(left: string, right: string): number {
   return previous[right.length] ?? 0;
 }
 
-/** Ignores case, and the separators of snake_case and kebab-case. */
-const bare = (name: string) => name.toLowerCase().replaceAll(/[_\s-]/g, '');
+/** Ignores case, and the separators of snake_case and kebab-case; a `-` in front is the direction of a sort. */
+const bare = (name: string) => name.toLowerCase().replaceAll(/(?!^-)[_\s-]/g, '');
 
 /** The nearest of `names`, if it differs only by a typo or a naming convention: by at most `most` edits. */
 export function nearest(name: string, names: Iterable<string>, most = Number.POSITIVE_INFINITY): string | undefined {

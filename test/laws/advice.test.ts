@@ -19,6 +19,10 @@ const requests: [string, string][] = [
   ['/v1/customers?x=1', '400 Unknown parameter "x".'],
   ['/v1/customers?=x', '400 Unknown parameter "".'],
   [
+    '/v1/items?sort=-created_at',
+    '400 sort must be one of createdAt, -createdAt, updatedAt, -updatedAt, name, -name. Did you mean "-createdAt"?',
+  ],
+  [
     '/v1/customers?page=2',
     '400 Unknown parameter "page". To read the next page, follow pagination.nextUrl or send pagination.nextCursor as cursor.',
   ],
