@@ -35,9 +35,10 @@ export class Sync<Page extends PageShape> implements AsyncIterable<RecordOf<Page
     this.#query = query;
     this.#syncedThrough = since instanceof Date ? timeText(since) : (since ?? null);
     if (typeof checkpoint !== 'string') return;
-    const [through = '', cursor] = checkpoint.split(' ');
-    this.#syncedThrough = through === '' ? null : through;
-    this.#cursor = cursor;
+    const parts = checkpoint.split(' ');
+    // The time before it may contain spaces.
+    this.#cursor = parts.length > 1 ? parts.pop() : undefined;
+    this.#syncedThrough = parts.join(' ') || null;
   }
 
   /** The time to store and pass as the next `since`: RFC 3339, or `null` before the first loop has completed. */
