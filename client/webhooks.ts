@@ -58,7 +58,8 @@ function headerOf(headers: WebhookHeaders, name: string): string {
   const value = isHeaders(headers)
     ? headers.get(name)
     : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
-  if (typeof value === 'string' && value !== '') return value;
+  const text = [value].flat().join(' ');
+  if (text !== '') return text;
   throw new WebhookVerificationError(`The header ${name} is missing.`);
 }
 

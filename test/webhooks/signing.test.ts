@@ -96,6 +96,9 @@ describe('a signed request', () => {
     expect(await unwrapWebhook(body, new Headers(headers), secret, { now })).toEqual(JSON.parse(body));
     const capitalized = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]));
     expect(await unwrapWebhook(body, capitalized, secret, { now })).toEqual(JSON.parse(body));
+    // As in Node's `headersDistinct`, and in the events of API gateways.
+    const lists = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]]));
+    expect(await unwrapWebhook(body, lists, secret, { now })).toEqual(JSON.parse(body));
   });
 
   test('is accepted with the old or the new secret while one replaces the other', async () => {
