@@ -63,23 +63,28 @@ function parseDecimal(value: unknown, { min, max }: DecimalOptions): string | Fa
   }
   const outOfRange = () => failure('out_of_range', `must be between ${min} and ${max}`, value);
   const typed = String(value).trim();
-  // Checked before anything whose cost grows with the length.
-  if (typed.length > longest) return outOfRange();
+  // Checked before anything whose cost grows with the length; the beginning shows what is wrong.
+  if (typed.length > longest) {
+    const start = typed.slice(0, longest);
+    if (!/^-?[0-9]+(?:\.[0-9]*)?$/.test(start)) return notADecimal(value);
+    return start.includes('.') ? tooManyDecimals(value) : outOfRange();
+  }
   if (typeof value === 'number' && typed.includes('e')) {
     return Math.abs(value) < 1 ? tooManyDecimals(value) : outOfRange();
   }
   const canonical = plainDecimal(typed);
-  if (canonical === undefined) {
-    return failure(
-      'invalid_decimal',
-      'must be a decimal number such as "1250.00": digits and one dot, without separators or exponent',
-      value,
-    );
-  }
+  if (canonical === undefined) return notADecimal(value);
   if ((canonical.split('.')[1] ?? '').length > scale) return tooManyDecimals(value);
   const scaled = toScaled(canonical);
   return scaled < toScaled(min) || scaled > toScaled(max) ? outOfRange() : canonical;
 }
+
+const notADecimal = (value: string | number): Failure =>
+  failure(
+    'invalid_decimal',
+    'must be a decimal number such as "1250.00": digits and one dot, without separators or exponent',
+    value,
+  );
 
 function tooManyDecimals(value: string | number): Failure {
   const advice = typeof value === 'number' ? '; send it as a string, rounded' : '';
