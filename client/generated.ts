@@ -969,7 +969,7 @@ export type Problem = {
   requestId: string;
   /** Everything that is wrong, each with its location; `[]` if there is nothing to point to. */
   errors: ProblemError[];
-  /** With `external_id_taken` and `sku_taken`: the record that has it. */
+  /** With `external_id_taken`, `sku_taken` and `external_id_erased`: the record that has it, or had it. */
   existingId?: string | undefined;
   /** With `precondition_failed`: the ETag that the record has now. */
   currentEtag?: string | undefined;

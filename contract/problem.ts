@@ -91,7 +91,8 @@ export const problem = z
       .optional()
       .meta({
         maxLength: 30,
-        description: 'With `external_id_taken` and `sku_taken`: the record that has it.',
+        description:
+          'With `external_id_taken`, `sku_taken` and `external_id_erased`: the record that has it, or had it.',
         examples: [exampleId('cus')],
       }),
     currentEtag: z

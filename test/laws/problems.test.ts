@@ -30,6 +30,12 @@ function expectProblem(
   expect(answer.headers.get('x-powered-by')).toBeNull();
 }
 
+test.each(['existingId', 'currentEtag'] as const)('the description of %s names the codes that have it', (member) => {
+  const having = Object.entries(problemCatalog).filter(([, { example }]) => Object.hasOwn(Object(example), member));
+  const named = problem.shape[member].description?.match(/(?<=`)\w+(?=`)/g);
+  expect(named?.toSorted()).toEqual(having.map(([code]) => code).toSorted());
+});
+
 describe('problems of every operation', () => {
   for (const { method, path } of operations) {
     test(`${method} ${path} rejects an unknown parameter by name`, async () => {
