@@ -138,7 +138,7 @@ const longestName = 200;
 export function displayName({ name, companyName, firstName, lastName, email, phone }: Named): string {
   const person = [firstName, lastName].filter(Boolean).join(' ');
   const chosen = name ?? companyName ?? (person || (email ?? phone ?? ''));
-  return chosen.length <= longestName ? chosen : [...chosen].slice(0, longestName).join('');
+  return chosen.length <= longestName ? chosen : [...chosen].slice(0, longestName).join('').trimEnd();
 }
 
 function defaultType({ companyName, firstName, lastName }: Named): Customer['type'] {

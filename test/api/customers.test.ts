@@ -72,6 +72,11 @@ describe('POST /v1/customers', () => {
       'person',
       `${'F'.repeat(100)} ${'L'.repeat(99)}`,
     ]);
+    // Cut at a space, it is trimmed like any other name.
+    expect(await derived({ firstName: 'F'.repeat(100), lastName: `${'L'.repeat(98)} M` })).toEqual([
+      'person',
+      `${'F'.repeat(100)} ${'L'.repeat(98)}`,
+    ]);
   });
 
   test('treats an empty string as an absent field; trims and normalizes text', async () => {
