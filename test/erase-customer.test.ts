@@ -197,6 +197,10 @@ describe('an erased customer', () => {
       status: 422,
       errors: [{ pointer: '/etag', code: 'read_only_field' }],
     });
+    expect((await tenant.call('POST', '/v1/customers', { externalId: person.externalId })).body).toMatchObject({
+      status: 422,
+      errors: [{ pointer: '/name', code: 'required' }],
+    });
     const refused = { status: 409, code: 'external_id_erased', existingId: id };
     for (const onConflict of ['error', 'return', 'update']) {
       const path = `/v1/customers?onConflict=${onConflict}`;

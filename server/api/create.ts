@@ -51,6 +51,7 @@ export async function create<T extends Stored, Row extends Stored, Body extends 
   const { body, onConflict = 'error', idempotencyKey, missing, path } = creation;
   requireExternalId(onConflict, body);
   requireUpdate(onConflict, creation.ifMatch);
+  if (missing && onConflict === 'error') throw new Problem('validation_failed', { errors: [missing] });
   const ifMatch = onConflict === 'update' ? creation.ifMatch : undefined;
   const claim =
     idempotencyKey === undefined ? undefined : claimOf(`POST ${path}`, idempotencyKey, { body, onConflict, ifMatch });
@@ -59,9 +60,9 @@ export async function create<T extends Stored, Row extends Stored, Body extends 
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
     const inserted = isNew ? await insertNew(caller, creation, claim) : 'externalId';
     if (typeof inserted === 'object') return inserted;
-    if (isNew && onConflict === 'error') throw await conflict(caller, creation, inserted);
+    if (onConflict === 'error') throw await conflict(caller, creation, inserted);
     // Also after a taken sku: if two indexes reject a record, the database names only the one it checked first.
-    const existing = onConflict === 'error' ? undefined : await useExisting(caller, creation, claim);
+    const existing = await useExisting(caller, creation, claim);
     if (existing) return existing;
     if (inserted === 'sku') throw await conflict(caller, creation, inserted);
     // The record no longer has the externalId, so the unique index decides again.
