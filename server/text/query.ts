@@ -24,10 +24,14 @@ export function parseQuery(text: string | null): Record<string, unknown> {
     const value = split < 0 ? '' : decode(part.slice(split + 1), name);
     const [, key] = metadataName.exec(name) ?? [];
     if (key === undefined) add(values, name, value);
-    else add(metadata, key, value);
+    else {
+      add(metadata, key, value);
+      // In the place of its first key: errors are reported in the order of the parameters.
+      if (!values.has('metadata')) values.set('metadata', metadata);
+    }
   }
-  // `metadata=x` next to `metadata[k]=v` stays a plain value, which the contract rejects.
-  if (metadata.size > 0 && !values.has('metadata')) values.set('metadata', Object.fromEntries(metadata));
+  // `metadata=x` next to `metadata[k]=v` is a plain value or a list, which the contract rejects.
+  if (values.get('metadata') === metadata) values.set('metadata', Object.fromEntries(metadata));
   return Object.fromEntries(values);
 }
 

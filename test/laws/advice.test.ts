@@ -46,6 +46,10 @@ const requests: [string, string][] = [
     '400 limit must be a whole number from 1 to 100. sort must be one of createdAt, -createdAt, updatedAt, -updatedAt, name, -name. Did you mean "name"? Unknown parameter "nope". There is 1 more problem; see errors.',
   ],
   [
+    '/v1/customers?metadata[a]=&limti=5',
+    '400 metadata[a] must not be empty; omit the parameter instead. Unknown parameter "limti". Did you mean "limit"?',
+  ],
+  [
     '/v1/customers?updatedSince=2026-03-01T09:30:00',
     '400 updatedSince must have a time zone, as in 2026-03-01T09:30:00Z or 2026-03-01T09:30:00+02:00.',
   ],
