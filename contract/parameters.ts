@@ -148,7 +148,7 @@ export function instantParameter(schema: Schema) {
 
 /** `metadata[key]=value`, up to 5 of them, ANDed; the server's query parser passes them as one object. */
 export const metadataParameter = parsed<Record<string, string>>(
-  (value) => {
+  (value, report) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       return failure('invalid_type', 'must name a key: metadata[key]=value', value);
     }
@@ -159,8 +159,8 @@ export const metadataParameter = parsed<Record<string, string>>(
     const filters: Record<string, string> = {};
     for (const [key, typed] of entries) {
       const filter = metadataFilter(key, typed);
-      if (typeof filter !== 'string') return { ...filter, path: [key] };
-      filters[key] = filter;
+      if (typeof filter === 'string') filters[key] = filter;
+      else report({ ...filter, path: [key] });
     }
     return filters;
   },

@@ -15,14 +15,16 @@ function isFailure(result: unknown): result is Failure {
 
 /**
  * `Input` is what a caller writes, `Output` what the server receives; `schema` is the published JSON Schema of the
- * input, with `inHttp` for what applies only to HTTP. An absent value is rejected as `required`.
+ * input, with `inHttp` for what applies only to HTTP. An absent value is rejected as `required`. `report` adds failures of
+ * individual parts to that of the whole.
  */
 export function parsed<Output, Input = Output>(
-  parse: (value: unknown) => Output | Failure,
+  parse: (value: unknown, report: (failure: Failure & { path: string[] }) => void) => Output | Failure,
   { inHttp: written, ...schema }: Record<string, unknown> & { inHttp?: string },
 ): z.ZodType<Output, Input> {
   const type = z.any().transform((value: unknown, context): Output => {
-    const result = value === undefined ? failure('required', 'is required', value) : parse(value);
+    const report = (found: Failure) => void context.issues.push(found);
+    const result = value === undefined ? failure('required', 'is required', value) : parse(value, report);
     if (!isFailure(result)) return result;
     context.issues.push(result);
     return z.NEVER;

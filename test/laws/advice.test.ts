@@ -50,6 +50,10 @@ const requests: [string, string][] = [
     '400 metadata[a] must not be empty; omit the parameter instead. Unknown parameter "limti". Did you mean "limit"?',
   ],
   [
+    '/v1/customers?metadata[a]=&metadata[b%20c]=x',
+    '400 metadata[a] must not be empty; omit the parameter instead. metadata[b c] is not a valid key.',
+  ],
+  [
     '/v1/customers?updatedSince=2026-03-01T09:30:00',
     '400 updatedSince must have a time zone, as in 2026-03-01T09:30:00Z or 2026-03-01T09:30:00+02:00.',
   ],
