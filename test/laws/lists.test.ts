@@ -93,6 +93,12 @@ describe('lists', () => {
         expect([status, body.code, body.errors[0].field]).toEqual([400, code, `metadata[${key}]`]);
       }
     });
+
+    test(`GET ${path} takes metadata filters of any name`, async () => {
+      const tenant = await world.organization();
+      for (const query of ['metadata[code]=custom&metadata[params]=x', 'metadata[constructor]=x&metadata[toString]=y'])
+        expect((await tenant.call('GET', `${path}?${query}`)).body.data).toEqual([]);
+    });
   }
 
   test('filters and sort may be repeated with a cursor or omitted; other values are a mismatch', async () => {
