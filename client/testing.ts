@@ -56,7 +56,11 @@ export function exampleFetch(
       headers = {},
     } = (typeof given === 'function' ? given(call) : given) ?? { body: {} };
     const type = status < 400 ? 'application/json' : 'application/problem+json';
-    return new Response(JSON.stringify(text), { status, headers: { 'content-type': type, ...headers } });
+    // A 304 cannot have a body.
+    return new Response(status === 304 ? null : JSON.stringify(text), {
+      status,
+      headers: { 'content-type': type, ...headers },
+    });
   };
   return Object.assign(answer, { calls });
 }

@@ -139,6 +139,7 @@ describe('exampleFetch', () => {
     const fetch = exampleFetch({
       'GET /v1/customers/{customerId}': { status: 404, body: { code: 'not_found', detail: 'None.', errors: [] } },
       'POST /v1/items': ({ body }) => ({ status: 201, body: { ...Object(body), id: 'itm_1' } }),
+      'GET /v1/items/{itemId}': { status: 304, body: null },
     });
     const client = createClient({ baseUrl: 'https://api.example.com', apiKey: 'test', fetch });
     expect((await failureOf(client.customers.get('cus_1'))).code).toBe('not_found');
@@ -146,6 +147,7 @@ describe('exampleFetch', () => {
       id: 'itm_1',
       name: 'A',
     });
+    expect(await client.items.get('itm_1', { ifNoneMatch: '"1-x"' })).toBeNull();
     expect(() => exampleFetch({ 'GET /v1/customers/cus_1': { status: 404, body: {} } })).toThrow(
       /no operation GET \/v1\/customers\/cus_1\..* GET \/v1\/customers\/\{customerId\},/,
     );
