@@ -42,6 +42,18 @@ describe('the folder of uploads', () => {
     await Promise.all([outside, target].map((path) => rm(path, { recursive: true })));
   });
 
+  test('is created once it can be, if it could not be at first', async () => {
+    const outside = await mkdtemp(join(tmpdir(), 'uploads-'));
+    const parent = join(outside, 'parent');
+    await writeFile(parent, 'not a folder');
+    const files = new UploadFiles(join(parent, 'uploads'));
+    await expect(files.prune()).rejects.toThrow('parent');
+    await rm(parent);
+    await files.prune();
+    expect(await readdir(parent)).toEqual(['uploads']);
+    await rm(outside, { recursive: true });
+  });
+
   test('has room for 100 uploads, and for as many files of rejected rows, the oldest of which are removed', async () => {
     const folder = join(await mkdtemp(join(tmpdir(), 'uploads-')), 'uploads');
     await store(folder);

@@ -27,7 +27,7 @@ function isMadeOf(password: string, known: Known): boolean {
   return left !== whole && left.length < 6;
 }
 
-let common: Promise<ReadonlySet<string>> | undefined;
+let common: ReadonlySet<string> | undefined;
 
 /** 50,000 words, loaded only when the first password is chosen. */
 async function readCommonPasswords(): Promise<ReadonlySet<string>> {
@@ -37,7 +37,7 @@ async function readCommonPasswords(): Promise<ReadonlySet<string>> {
 
 /** Also finds a common password repeated, surrounded by digits or symbols, or with the usual letter substitutions. */
 async function isCommon(password: string): Promise<boolean> {
-  const words = await (common ??= readCommonPasswords());
+  const words = (common ??= await readCommonPasswords());
   const lower = password.toLowerCase();
   const plain = lower.replaceAll(/[@4310$!57]/g, (sign) => substitutes[sign] ?? sign);
   const forms = [lower, plain].flatMap((form) => [form, form.replaceAll(/^[^a-z]+|(?<![^a-z])[^a-z]+$/g, '')]);

@@ -120,7 +120,14 @@ function mountPages(app: Express, parts: Parts): void {
 /** A part of the app that is loaded by its first request: a process that serves only the API never pays for it. */
 function onDemand(load: () => Promise<RequestHandler>): RequestHandler {
   let loading: Promise<RequestHandler> | undefined;
-  return async (request, response, next) => (await (loading ??= load()))(request, response, next);
+  return async (request, response, next) => {
+    loading ??= load().catch((error: unknown) => {
+      // Its files may be readable later, such as when fewer are open.
+      loading = undefined;
+      throw error;
+    });
+    return (await loading)(request, response, next);
+  };
 }
 
 const deadlineMs = 11_000;

@@ -21,14 +21,13 @@ export function mailOptions({
 /** `url` is `smtp://user:password@host:587`, or `smtps://…` for TLS from the start. */
 export function createMailer({ url, from }: MailOptions): Mailer {
   const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 };
-  // Loaded with the first mail.
-  const connect = async () => (await import('nodemailer')).createTransport({ url, ...timeouts }, { from });
-  let transport: ReturnType<typeof connect> | undefined;
   return {
     async send(mail) {
-      transport ??= connect();
+      // Loaded with the first mail.
+      const { createTransport } = await import('nodemailer');
       // A single address only: a list would send the mail to others as well.
-      const sending = (await transport).sendMail({ ...mail, to: { name: '', address: mail.to } });
+      const sent = { ...mail, to: { name: '', address: mail.to } };
+      const sending = createTransport({ url, ...timeouts }, { from }).sendMail(sent);
       await sending.catch((error: unknown) => {
         throw withoutAddresses(error);
       });

@@ -88,7 +88,11 @@ export class UploadFiles {
   }
 
   async #path(name: string): Promise<string> {
-    return join(await (this.#folder ??= privateFolder(this.#wanted)), name);
+    this.#folder ??= privateFolder(this.#wanted).catch((error: unknown) => {
+      this.#folder = undefined;
+      throw error;
+    });
+    return join(await this.#folder, name);
   }
 
   #names = async (): Promise<string[]> => readdir(await this.#path('.'));
