@@ -13,6 +13,7 @@ import { openDatabase } from '../../server/database/orm.ts';
 import { serve } from '../../server/http/server.ts';
 import { start } from '../faults/processes.ts';
 import { administer, ownDatabase } from '../database.ts';
+import { waitingStatements } from '../locks.ts';
 import { patientConnection } from '../patient.ts';
 import { startService } from '../faults/service.ts';
 
@@ -117,6 +118,25 @@ test('rejects a database with organizations and leaves it unchanged', async () =
   const before = await contents(sourceUrl);
   await expect(readBackup({ url: sourceUrl }, createReadStream(file))).rejects.toThrow(/has organizations already/);
   expect(await contents(sourceUrl)).toEqual(before);
+});
+
+test('keeps an organization that is being created when it begins', async () => {
+  const url = await target();
+  const database = await openDatabase({ url });
+  cleanups.push(() => database.orm.close());
+  await migrate(database);
+  const creating = await database.pool.connect();
+  await creating.query('begin');
+  await creating.query(
+    `insert into organizations (id, name, slug, plan, currency) values (gen_random_uuid(), 'New', 'new', 'team', 'USD')`,
+  );
+  const restore = start(['restore', file], { DATABASE_URL: url });
+  await expect.poll(() => waitingStatements(database)).not.toEqual([]);
+  await creating.query('commit');
+  creating.release();
+  await restore.exited;
+  expect(restore.output.text).toMatch(/^error: the database has organizations already[^\n]+\n$/);
+  expect((await database.pool.query('select slug from organizations')).rows).toEqual([{ slug: 'new' }]);
 });
 
 test('restores nothing from a truncated backup or another kind of file', async () => {
