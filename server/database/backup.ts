@@ -24,11 +24,16 @@ const endOfBackup = '\\end';
 /** Called from time to time with the number of rows written or read so far. */
 type OnRows = (rows: number) => void;
 
-/** Writes the whole database while requests and writes continue. Returns the number of tables. */
+/**
+ * Writes the whole database while requests and writes continue. Returns the number of tables. Throws a UsageError if it has
+ * none yet.
+ */
 export async function writeBackup(address: Address, output: Writable, onRows: OnRows = () => {}): Promise<number> {
-  return await withClient(address, async (client, pool) => {
-    const names = await appliedMigrations(pool);
+  return await withClient(address, async (client) => {
     await client.query('begin isolation level repeatable read read only');
+    const names = await appliedMigrations(client);
+    if (names.length === 0)
+      throw new UsageError('the database is empty: there is nothing to back up. Check DATABASE_URL or DATA_DIR.');
     const tables = await tablesInOrder(client);
     let rows = 0;
     const lines = async function* () {

@@ -64,9 +64,9 @@ export async function waitForMigrations(client: pg.ClientBase, onProgress: (line
 const undefinedTable = '42P01';
 
 /** In the order in which they were run; none if the database is new. */
-export async function appliedMigrations(pool: Database['pool']): Promise<string[]> {
+export async function appliedMigrations(client: Pick<pg.ClientBase, 'query'>): Promise<string[]> {
   try {
-    const { rows } = await pool.query<{ name: string }>('select name from migrations order by id');
+    const { rows } = await client.query<{ name: string }>('select name from migrations order by id');
     return rows.map(({ name }) => name);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === undefinedTable) return [];

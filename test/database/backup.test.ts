@@ -243,6 +243,14 @@ test.each(['SIGINT', 'SIGTERM'] as const)('%s leaves no partial file behind', as
   waiting.release();
 });
 
+test('is not made of a database without the tables', async () => {
+  const output = new PassThrough();
+  await expect(writeBackup({ url: await target() }, output)).rejects.toThrow(
+    'the database is empty: there is nothing to back up',
+  );
+  expect(output.read()).toBeNull();
+});
+
 test('closing a database ends its connections, even if the ORM has sent nothing', async () => {
   const { pool, orm } = await openDatabase({ url: sourceUrl });
   await pool.query('select 1');
