@@ -7,6 +7,7 @@ import { entities } from './entities.ts';
 import type { Organization } from '../entities/organization.ts';
 import { organizationFilter } from '../entities/owned.ts';
 import { limitInactivity, releaseEndedConnections, stripStatementNames } from './pool.ts';
+import { serverSettings, withOptions } from './server-settings.ts';
 import { StatementPool } from './statement-pool.ts';
 
 /** A URL (`postgresql://…`), or the connection options of the embedded database. */
@@ -72,32 +73,6 @@ const allConnections = readConnections + writeConnections + ormConnections + 2 *
 /** With only one, work that holds it and needs another would wait for itself. */
 const fewest = 2;
 
-/**
- * Overrides what is set for the database or the role: times are printed in UTC, two writers of a record wait for each
- * other instead of failing, short statements are not JIT-compiled, and a connection may idle in its pool. The server also
- * closes a connection whose other end is gone, within a minute: by default, it would keep each for hours, and a few broken
- * links would use up its max_connections. A limit of 0 means none.
- */
-function serverSettings(statementMs: number): { options: string } {
-  const settings = {
-    timezone: 'UTC',
-    datestyle: 'ISO',
-    default_transaction_isolation: String.raw`read\ committed`,
-    jit: 'off',
-    statement_timeout: statementMs,
-    // If a link breaks silently in the middle of a transaction, the server must not keep its locks.
-    idle_in_transaction_session_timeout: statementMs && 10_000,
-    lock_timeout: 0,
-    idle_session_timeout: 0,
-    tcp_keepalives_idle: 30,
-    tcp_keepalives_interval: 10,
-    tcp_keepalives_count: 3,
-    tcp_user_timeout: 60_000,
-  };
-  const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
-  return { options: options.join(' ') };
-}
-
 /** A pooler rejects options, but restores these two for each of its clients. */
 const poolerSettings = {
   onConnect: async (client: pg.ClientBase) => void (await client.query('set timezone = UTC; set datestyle = ISO')),
@@ -144,9 +119,8 @@ export async function openDatabase(address: Address, options: OpenOptions = {}):
     ensureDatabase: false,
     pool: { min: 0, max: options.poolSize ?? share(ormConnections) },
     driverOptions: {
-      ...('url' in address ? { connectionString: address.url } : {}),
+      ...connectionTo(address, isLimited ? statementTimeoutMs.others : 0),
       ...connectionOptions,
-      ...serverSettings(isLimited ? statementTimeoutMs.others : 0),
       onPoolCreated: (created: pg.Pool) => void (pool = guarded(created, isLimited)),
     },
   });
@@ -164,18 +138,22 @@ export async function openDatabase(address: Address, options: OpenOptions = {}):
   return { orm, pool, ...pools, isDistributed: rows.length > 0, address };
 }
 
+function connectionTo(address: Address, statementMs: number) {
+  const options = serverSettings(statementMs);
+  return 'url' in address ? { connectionString: withOptions(address.url, options), options } : { ...address, options };
+}
+
 type PoolOptions = { isLimited: boolean; pooler?: Pooler | undefined; share: (size: number) => number };
 
 /** All pools except MikroORM's own. */
 function openPools(address: Address, { isLimited, pooler, share }: PoolOptions) {
-  const direct = 'url' in address ? { connectionString: address.url } : address;
   const open = (max: number, timeoutMs: number, isSharing = false) => {
     const created = new StatementPool({
       isSharing: isSharing && !pooler,
       // A pooler rejects unknown parameters, so there the limit is set on the role.
       ...(pooler
         ? { connectionString: pooler.url, ...poolerSettings }
-        : { ...direct, ...serverSettings(isLimited ? timeoutMs : 0) }),
+        : connectionTo(address, isLimited ? timeoutMs : 0)),
       ...connectionOptions,
       max,
       allowExitOnIdle: true,

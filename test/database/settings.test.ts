@@ -53,6 +53,16 @@ test('resets the isolation level, JIT and timeouts of the database on every conn
   for (const each of [pool, reads, writes, control, signIns]) expect((await each.query(text)).rows).toEqual([changed]);
 });
 
+test('adds its settings to the options of the URL', async () => {
+  const urlWithOptions = `${url}${url.includes('?') ? '&' : '?'}options=-csearch_path%3Dpg_catalog%20-ctimezone%3DAsia/Tokyo`;
+  const { pool, reads, writes, control, signIns, orm } = await openDatabase({ url: urlWithOptions });
+  cleanups.push(() => orm.close());
+  const text = `select current_setting('search_path') as path, current_setting('timezone') as zone,
+    current_setting('lock_timeout') as limit`;
+  for (const each of [pool, reads, writes, control, signIns])
+    expect((await each.query(text)).rows).toEqual([{ path: 'pg_catalog', zone: 'UTC', limit: '0' }]);
+});
+
 test.runIf(hasPgBouncer)('reads times behind PgBouncer', async () => {
   const bouncer = await startPgBouncer(url);
   cleanups.push(bouncer.close);

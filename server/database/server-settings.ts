@@ -1,0 +1,31 @@
+/** Settings of PostgreSQL that every connection has, whatever is set elsewhere. */
+
+/**
+ * Overrides what is set for the database or the role: times are printed in UTC, two writers of a record wait for each
+ * other instead of failing, short statements are not JIT-compiled, and a connection may idle in its pool. The server also
+ * closes a connection whose other end is gone, within a minute: by default, it would keep each for hours, and a few broken
+ * links would use up its max_connections. A limit of 0 means none.
+ */
+export function serverSettings(statementMs: number): string {
+  const settings = {
+    timezone: 'UTC',
+    datestyle: 'ISO',
+    default_transaction_isolation: String.raw`read\ committed`,
+    jit: 'off',
+    statement_timeout: statementMs,
+    // If a link breaks silently in the middle of a transaction, the server must not keep its locks.
+    idle_in_transaction_session_timeout: statementMs && 10_000,
+    lock_timeout: 0,
+    idle_session_timeout: 0,
+    tcp_keepalives_idle: 30,
+    tcp_keepalives_interval: 10,
+    tcp_keepalives_count: 3,
+    tcp_user_timeout: 60_000,
+  };
+  const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
+  return options.join(' ');
+}
+
+/** A URL that has options of its own, such as a search_path, replaces all others: adds these, which come last and win. */
+export const withOptions = (url: string, options: string): string =>
+  url.replace(/(?<=[?&]options=)[^&#]*/, (own) => `${own}%20${encodeURIComponent(options)}`);
