@@ -59,6 +59,7 @@ const variables = {
     .register(descriptions, { meaning: 'address to listen on; `0.0.0.0` for every interface' }),
   PUBLIC_URL: webUrl()
     .refine((given) => !hasCredentials(given), 'must have no user:password@, because it is shown to every caller')
+    .refine((given) => !/[?#]/.test(given), 'must have no ? or #, because paths are added to it')
     .transform((given) => given.replace(/(?<!\/)\/+$/, ''))
     .optional()
     .register(descriptions, {
@@ -106,10 +107,14 @@ const variables = {
         'mail server for invitations, password links, changes of two-factor authentication and warnings about API keys: `smtp://user:password@host:587`',
       otherwise: 'none; links are only displayed',
     }),
-  MAIL_FROM: text(3).optional().register(descriptions, {
-    meaning: 'sender of that mail, such as `Acme <api@acme.example>`',
-    otherwise: 'no-reply at the host of `PUBLIC_URL`',
-  }),
+  MAIL_FROM: z
+    .string()
+    .regex(/[^\s<@]@[^\s>@]/, 'must contain an email address')
+    .optional()
+    .register(descriptions, {
+      meaning: 'sender of that mail, such as `Acme <api@acme.example>`',
+      otherwise: 'no-reply at the host of `PUBLIC_URL`',
+    }),
   OIDC_ISSUER: webUrl().optional().register(descriptions, {
     meaning:
       'OpenID provider for single sign-on; its redirect URL is `PUBLIC_URL` followed by `/settings/oidc/callback`',
