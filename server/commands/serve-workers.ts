@@ -9,7 +9,7 @@ import { openConfiguredDatabase } from '../database/open.ts';
 import { urlOf } from '../http/listen.ts';
 import { standardLog, warningLog } from '../http/log.ts';
 import type { Snapshot, Totals } from '../http/metrics.ts';
-import { printStartup } from './serve-process.ts';
+import { printStartup } from './startup.ts';
 import type { StopSignal } from './stop-signal.ts';
 import { printLines } from './terminal.ts';
 

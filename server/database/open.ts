@@ -58,6 +58,14 @@ export async function openConfiguredDatabase(
   }
 }
 
+/** Throws a UsageError if the statements of requests, which may go through a pooler, would fail. */
+export async function requirePooler({ control }: Pick<Database, 'control'>, config: Config): Promise<void> {
+  if (config.DATABASE_POOLER_URL === undefined) return;
+  await control.query('select 1').catch((cause: unknown) => {
+    throw new UsageError(`The pooler at DATABASE_POOLER_URL cannot be used: ${messageOf(cause)}`, { cause });
+  });
+}
+
 async function openEmbedded(dataDir: string, onProgress?: (line: string) => void) {
   const { openEmbeddedPostgres } = await import('../embedded/postgres.ts');
   return openEmbeddedPostgres({ dataDir, ...(onProgress && { onProgress }) });

@@ -45,6 +45,18 @@ test('reports a DATA_DIR that cannot be written in one sentence, before anything
   });
 });
 
+test('reports a pooler that cannot be reached in one sentence, before anything is served', async () => {
+  const { url, drop } = await ownDatabase();
+  cleanups.push(drop);
+  const DATABASE_POOLER_URL = 'postgresql://127.0.0.1:1/app';
+  const { status, out, err } = await runCommand(['serve'], { DATABASE_URL: url, DATABASE_POOLER_URL, PORT: '0' });
+  expect({ status, out, err }).toEqual({
+    status: 1,
+    out: '',
+    err: 'error: The pooler at DATABASE_POOLER_URL cannot be used: connect ECONNREFUSED 127.0.0.1:1\n',
+  });
+});
+
 test('warns at startup of too few connections for its pools', async () => {
   const { url, name, drop } = await ownDatabase();
   cleanups.push(drop);
