@@ -54,6 +54,16 @@ describe('the folder of uploads', () => {
     await rm(outside, { recursive: true });
   });
 
+  test('is created again if it was removed', async () => {
+    const folder = join(await mkdtemp(join(tmpdir(), 'uploads-')), 'uploads');
+    const files = new UploadFiles(folder);
+    await files.prune();
+    await rm(folder, { recursive: true });
+    await files.store(upload, Readable.from([Buffer.from('x')]), new AbortController().signal);
+    expect(await readdir(folder)).toEqual(['an-id.csv']);
+    await rm(join(folder, '..'), { recursive: true });
+  });
+
   test('has room for 100 uploads, and for as many files of rejected rows, the oldest of which are removed', async () => {
     const folder = join(await mkdtemp(join(tmpdir(), 'uploads-')), 'uploads');
     await store(folder);

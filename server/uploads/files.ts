@@ -28,7 +28,8 @@ const fresh = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | consta
 
 export class UploadFiles {
   readonly #wanted: string;
-  #folder: Promise<string> | undefined;
+  /** Empty until it is first needed. */
+  #folder = Promise.resolve('');
 
   /** `wanted` is created if it does not exist. If another account owns it, the files go into a new folder beside it. */
   constructor(wanted: string) {
@@ -88,10 +89,8 @@ export class UploadFiles {
   }
 
   async #path(name: string): Promise<string> {
-    this.#folder ??= privateFolder(this.#wanted).catch((error: unknown) => {
-      this.#folder = undefined;
-      throw error;
-    });
+    // Created again if that failed before, or if a cleaner of temporary files has removed it.
+    this.#folder = this.#folder.then(existing).catch(() => privateFolder(this.#wanted));
     return join(await this.#folder, name);
   }
 
@@ -110,6 +109,11 @@ const idIn = (name: string) => name.slice(0, idLength);
 
 // createWriteStream passes flags to open, which accepts numbers; its types allow only strings.
 export const writeFresh = (path: string): Writable => createWriteStream(path, { flags: fresh as never, mode: 0o600 });
+
+async function existing(path: string): Promise<string> {
+  await access(path);
+  return path;
+}
 
 /** A folder that only this account can enter: `path`, or a new one beside it if another account owns `path`. */
 export async function privateFolder(path: string): Promise<string> {
