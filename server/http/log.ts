@@ -28,9 +28,13 @@ function redact(line: string): string {
   return shown.replaceAll(key, redacted);
 }
 
+/** How often a pipe that is full may refuse a line, every tenth of a second, before it counts as one that nobody reads. */
+const mostRefusals = 30;
+let refusals = 0;
+
 /**
  * Lines are written in batches, so requests do not wait; the rest is written when the process ends. If they cannot be
- * written, as on a full disk, they are buffered, and those that do not fit are dropped.
+ * written, as on a full disk or to a pipe that nobody reads, they are buffered, and those that do not fit are dropped.
  */
 const destination = pino.destination({
   dest: 2,
@@ -38,11 +42,23 @@ const destination = pino.destination({
   minLength: 8_192,
   periodicFlush: 20,
   maxLength: 4 * 2 ** 20,
+  retryEAGAIN: () => (refusals += 1) < mostRefusals,
 });
-const flushAtExit = destination.flushSync;
+const flushSync = destination.flushSync.bind(destination);
+const flushAtExit = () => {
+  try {
+    flushSync();
+  } catch {
+    // Nobody reads the pipe.
+  }
+};
+destination.flushSync = flushAtExit;
 // Otherwise, what cannot be written would be retried forever, and the process would never exit.
 destination.on('error', () => void (destination.flushSync = () => undefined));
-destination.on('write', () => void (destination.flushSync = flushAtExit));
+destination.on('write', () => {
+  refusals = 0;
+  destination.flushSync = flushAtExit;
+});
 
 const logger = pino(
   {

@@ -115,6 +115,18 @@ test.runIf(existsSync('/dev/full'))(
   },
 );
 
+test('a log that nobody reads fails no request, and does not prevent a shutdown', async () => {
+  const { url, drop } = await ownDatabase();
+  cleanups.push(drop);
+  const serving = await startServing([], { DATABASE_URL: url, NODE_ENV: 'production' });
+  cleanups.push(() => serving.child.kill('SIGKILL'));
+  serving.child.stderr?.pause();
+  // More than fits into the pipe.
+  const long = `${serving.url}/v1/${'a'.repeat(8_000)}`;
+  for (let count = 0; count < 200; count += 1) expect((await fetch(long)).status).toBe(401);
+  expect(await serving.end('SIGTERM')).toBe(0);
+});
+
 if (!hasRedis) process.stdout.write(`${redisIsMissing}\n`);
 
 // In order: each test stops and starts processes that the ones before it used.
