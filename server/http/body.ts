@@ -1,6 +1,6 @@
 /** The body of a write. Media type, size and JSON are checked in turn, each rejected with its own problem. */
-import express from 'express';
 import type { Request, Response } from 'express';
+import getRawBody from 'raw-body';
 import { maximumBodyBytes } from '../../contract/limits.ts';
 import type { Shares } from '../limits/concurrency.ts';
 import { networkOf } from '../limits/network.ts';
@@ -9,7 +9,6 @@ import { parseJson } from '../text/json.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-const readBytes = express.raw({ type: () => true, limit: maximumBodyBytes, inflate: false });
 export const patchTypes = ['application/json', 'application/merge-patch+json'];
 const mediaTypes: Record<string, string[]> = { POST: ['application/json'], PATCH: patchTypes };
 
@@ -23,8 +22,8 @@ export async function readBody(
   { scheduler }: Pick<Shares, 'scheduler'>,
 ): Promise<unknown> {
   requireJson(request);
-  const bytes = await bytesOf(request, response);
-  if (!(bytes instanceof Uint8Array) || bytes.length === 0) throw malformed('empty');
+  const bytes = await bytesOf(request);
+  if (bytes.length === 0) throw malformed('empty');
   if (bytes.length > longBytes)
     await scheduler.nextTurn(response.locals.key?.organization.id ?? networkOf(request.ip ?? ''));
   return parseJson(textOf(bytes));
@@ -38,10 +37,10 @@ function requireJson(request: Request): void {
 }
 
 /** Some tools send `{}` with a GET. Any other body would be silently ignored, so it is rejected. */
-export async function requireNoBody(request: Request, response: Response): Promise<void> {
-  const isReadable = lengthOf(request) <= longBytes;
-  const bytes = isReadable ? await bytesOf(request, response).catch(ignoreFailure) : undefined;
-  const isEmpty = bytes instanceof Uint8Array && /^\s*(?:\{\s*\}\s*)?$/.test(Buffer.from(bytes).toString('latin1'));
+export async function requireNoBody(request: Request): Promise<void> {
+  const isReadable = lengthOf(request) <= longBytes && !isEncoded(request);
+  const bytes = isReadable ? await bytesOf(request).catch(ignoreFailure) : undefined;
+  const isEmpty = bytes !== undefined && /^\s*(?:\{\s*\}\s*)?$/.test(bytes.toString('latin1'));
   if (!isEmpty) throw new Problem('malformed_request', { fault: 'body_of_get' });
 }
 
@@ -49,10 +48,9 @@ const ignoreFailure = () => undefined;
 
 const lengthOf = ({ headers }: Request): number => Number(headers['content-length'] ?? 0);
 
-const bytesOf = (request: Request, response: Response): Promise<unknown> =>
-  new Promise((resolve, reject) => {
-    readBytes(request, response, (error?: unknown) => (error === undefined ? resolve(request.body) : reject(error)));
-  });
+/** Not express.raw, which reports that a body is too large only when the client has sent all of it. */
+const bytesOf = (request: Request): Promise<Buffer> =>
+  getRawBody(request, { limit: maximumBodyBytes, length: request.headers['content-length'] ?? null });
 
 const malformed = (fault: 'missing' | 'empty' | 'not_utf8') => new Problem('malformed_json', { fault });
 
@@ -71,11 +69,11 @@ function requireMediaType({ headers }: Request, accepted: string[]): void {
   if (!accepted.includes(type) || (charset !== undefined && !['utf-8', 'utf8'].includes(charset))) {
     throw new Problem('unsupported_media_type', { accepted });
   }
-  const encoding = headers['content-encoding'];
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw new Problem('unsupported_media_type', { contentEncoding: true });
-  }
+  if (isEncoded({ headers })) throw new Problem('unsupported_media_type', { contentEncoding: true });
 }
+
+const isEncoded = ({ headers }: Pick<Request, 'headers'>): boolean =>
+  (headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity';
 
 function textOf(bytes: Uint8Array): string {
   try {

@@ -47,7 +47,7 @@ function endpointOf(operation: Operation, shares: Shares) {
   return async ({ req, res, query }: { req: Request; res: Response; query: object }) => {
     res.locals.operation = operation.id;
     const body = method === 'GET' ? undefined : await readBody(req, res, shares);
-    if (method === 'GET' && hasBody(req)) await requireNoBody(req, res);
+    if (method === 'GET' && hasBody(req)) await requireNoBody(req);
     const { params, headers } = req;
     const caller = callerOf(res);
     const reply = await perform(operation, { params, query, headers, body }, caller);

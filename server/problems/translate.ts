@@ -39,6 +39,8 @@ const bodyErrors: Readonly<Record<string, () => Problem>> = {
   'encoding.unsupported': () => new Problem('unsupported_media_type', { contentEncoding: true }),
   'request.aborted': () => new Problem('malformed_request', { fault: 'cut_off' }),
   'request.size.invalid': () => new Problem('malformed_request', { fault: 'wrong_length' }),
+  // The client has gone before its body was read.
+  'stream.not.readable': () => new Problem('malformed_request', { fault: 'cut_off' }),
 };
 
 /** An unexpected error becomes `internal_error`, with the cause for the log. */

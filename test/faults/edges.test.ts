@@ -105,6 +105,18 @@ describe('an invalid or unsupported HTTP/1.1 request', () => {
     if (status === 400) expect(problemOf(text)).toMatchObject({ code: 'malformed_request', detail });
   });
 
+  test('a chunked body is rejected as soon as it is too large, before it ends', async () => {
+    const { key } = await world.organization();
+    const headers = `Host: a\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
+    const chunk = `${(300_000).toString(16)}\r\n${' '.repeat(300_000)}\r\n`;
+    const text = await exchange(
+      world.url,
+      `POST /v1/customers HTTP/1.1\r\n${headers}Transfer-Encoding: chunked\r\n\r\n${chunk}`,
+    );
+    expect(text).toMatch(/^HTTP\/1.1 413 /);
+    expect(problemOf(text)).toMatchObject({ code: 'payload_too_large' });
+  });
+
   test('is rejected once, no matter how much follows it', async () => {
     const { key } = await world.organization();
     const warnings: string[] = [];
