@@ -323,8 +323,10 @@ test('webhooks find what changed in a period by an index, in order', async () =>
     await organizationsToScan(pool, false);
   });
   const reads = statements.filter(({ text }) => /^\W*select\b.*\b(?:customers|items|proposals)\b/s.test(text));
-  expect(reads).toHaveLength(5);
-  for (const read of reads) {
+  // By text, because the service may have looked for changes in the meantime.
+  const different = new Map(reads.map((read) => [read.text, read]));
+  expect(different.size).toBe(5);
+  for (const read of different.values()) {
     const { buffers, plan } = await explained(read);
     expect(plan, read.text).not.toMatch(
       /"Node Type":"Sort"|"Seq Scan"[^{}]*"Relation Name":"(?:customers|items|proposals)/,
