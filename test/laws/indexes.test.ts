@@ -303,7 +303,9 @@ test('a later page of the audit log costs no more than the first', async () => {
   await world.database.pool.query('vacuum analyze audit_events');
   const { em } = forOrganization(world.database, organization.id);
   const statements = await statementsDuring(() => readEvents(em(), 'change', 50, rows.at(-total / 4).id));
-  const { indexes, buffers } = await explained(statements.at(-1) as Statement);
+  const page = statements.findLast(({ text }) => text.includes('audit_events'));
+  if (!page) throw new Error('Nothing was read.');
+  const { indexes, buffers } = await explained(page);
   expect(indexes).toContain('audit_events_by_kind');
   expect(buffers).toBeLessThan(50);
 });
