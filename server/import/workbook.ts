@@ -69,8 +69,14 @@ async function unpack(file: string): Promise<Map<string, Buffer>> {
 function cellOf(cell: unknown): Cell {
   if (typeof cell === 'number' || typeof cell === 'string') return cell;
   if (typeof cell === 'boolean') return cell ? 'TRUE' : 'FALSE';
-  return cell instanceof Date ? wholeSecond(cell).toISOString().replace('T00:00:00.000Z', '') : '';
+  return cell instanceof Date ? printTime(wholeSecond(cell).toISOString()) : '';
 }
+
+/** A cell with only a time of day is a fraction of the day before the first one. */
+const printTime = (time: string) =>
+  time.startsWith('1899-12-30T')
+    ? time.slice('1899-12-30T'.length).replace(/(?::00)?(?:\.000)?Z$/, '')
+    : time.replace('T00:00:00.000Z', '');
 
 /** Days are stored as fractions, which the library rounds down: 8:30 can arrive as 8:29:59.999. */
 const wholeSecond = (time: Date) => (time.getUTCMilliseconds() === 999 ? new Date(time.getTime() + 1) : time);

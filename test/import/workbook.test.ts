@@ -67,6 +67,17 @@ test.each([
   expect((await fetchRecord(tenant, 'customers', 'C-1')).createdAt).toBe(createdAt);
 });
 
+test.each([
+  ['0.3541666666666667', '08:30'],
+  ['0.7295138888888889', '17:30:30'],
+  ['0', '00:00'],
+])('reads the time of day %s in a workbook as %s', async (serial, time) => {
+  const header = ['externalId', 'name', 'metadata.opens'].map((name, index) => cell(`${'ABC'[index]}1`, name)).join('');
+  const row = `${cell('A2', 'C-1')}${cell('B2', 'Ann')}<c r="C2" s="1"><v>${serial}</v></c>`;
+  const { tenant } = await run(workbook(`<row r="1">${header}</row><row r="2">${row}</row>`), 'customers');
+  expect((await fetchRecord(tenant, 'customers', 'C-1')).metadata).toEqual({ opens: time });
+});
+
 test('reads a number in a workbook as a boolean or a tag if its column is one', async () => {
   const header = ['externalId', 'type', 'name', 'unitPrice', 'taxable'].map((name, index) =>
     cell(`${'ABCDE'[index]}1`, name),
