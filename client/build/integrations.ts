@@ -77,11 +77,16 @@ async function bundle(input: string, file: string): Promise<void> {
 
 if (import.meta.main) {
   const options = { url: { type: 'string' }, to: { type: 'string' }, 'zapier-client-id': { type: 'string' } } as const;
-  const { values } = parseArgs({ options });
-  if (values.url === undefined)
-    throw new Error('Pass the URL of the service: npm run integrations -- --url https://api.example.com');
-  const built = { baseUrl: serviceUrl(values.url), clientId: values['zapier-client-id'] };
-  const folderOf = (tool: string) => (values.to === undefined ? join(client, tool, 'dist') : join(values.to, tool));
-  await buildZapier(folderOf('zapier'), built);
-  await buildN8n(folderOf('n8n'), built);
+  try {
+    const { values } = parseArgs({ options });
+    if (values.url === undefined)
+      throw new Error('Pass the URL of the service: npm run integrations -- --url https://api.example.com');
+    const built = { baseUrl: serviceUrl(values.url), clientId: values['zapier-client-id'] };
+    const folderOf = (tool: string) => (values.to === undefined ? join(client, tool, 'dist') : join(values.to, tool));
+    await buildZapier(folderOf('zapier'), built);
+    await buildN8n(folderOf('n8n'), built);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 1;
+  }
 }

@@ -16,3 +16,11 @@ test('takes the URL of the service with or without /v1, as the client does', asy
   const contract: unknown = JSON.parse(await readFile(join(folder, 'zapier/contract.json'), 'utf8'));
   expect(contract).toMatchObject({ baseUrl: 'https://api.example.com' });
 });
+
+test.each([
+  [[], 'Pass the URL of the service: npm run integrations -- --url https://api.example.com\n'],
+  [['--url', 'api.example.com'], 'baseUrl must be the URL of the API, such as https://api.example.com\n'],
+])('says in one line what is wrong with the arguments %j', (args, sentence) => {
+  const { status, stderr } = spawnSync(process.execPath, [script, ...args, '--to', folder], { encoding: 'utf8' });
+  expect([status, stderr]).toEqual([1, sentence]);
+});
