@@ -146,6 +146,19 @@ describe('a record exported and imported into another organization', () => {
   );
 });
 
+test.each([
+  ['csv', { b: 'x' }],
+  ['jsonl', { a: '', b: 'x' }],
+] as const)('an empty metadata value is lost in CSV, and kept in JSON Lines: %s', async (format, metadata) => {
+  const [from, to] = [await world.organization(), await world.organization()];
+  await importInto(world, from).rows('customers', { externalId: 'C-1', name: 'Ana', metadata: { a: '', b: 'x' } });
+  const text = await exported(from, 'customers', format);
+  await withFile(`rows.${format}`, text, (file) =>
+    importFile({ database: world.database, organization: to.organization, kind: 'customers', file }),
+  );
+  expect(await fetchRecord(to, 'customers', 'C-1')).toMatchObject({ metadata });
+});
+
 /** Values that differ from those of `full`. */
 const others: Readonly<Record<string, unknown>> = {
   'customers.type': 'person',
