@@ -161,6 +161,13 @@ describe('an import', () => {
     expect((await (await signIn(world, await someone(world, tenant))).get(path)).status).toBe(403);
   });
 
+  test('shows the file’s name without marks that change the direction of text', async () => {
+    const { tenant, visiting } = await start();
+    const page = await check(visiting, 'externalId,name\nC-1,Ana\n', { name: 'a\u202Evsc.exe\u2066.csv' });
+    expect(words(page)).toContain('Import a\uFFFDvsc.exe\uFFFD.csv?');
+    expect(await rowOf(tenant)).toMatchObject({ fileName: 'a\uFFFDvsc.exe\uFFFD.csv' });
+  });
+
   test('recognizes exports from other tools, compressed or not, without asking', async () => {
     const { tenant, visiting } = await start();
     const hubspot = 'Record ID,First Name,Last Name,Email,Lead Status\n7,Ana,Roy,a@b.example,new\n';

@@ -5,6 +5,7 @@ import { importKinds, isOpen } from '../../../entities/upload.ts';
 import type { Upload } from '../../../entities/upload.ts';
 import { fieldOf, Problem } from '../../../problems/problem.ts';
 import type { SettingsProblem } from '../../../problems/problem.ts';
+import { printable } from '../../../problems/safe-text.ts';
 import { byteOrderMark, csvLines } from '../../../text/spreadsheet.ts';
 import { uploadBounds } from '../../../uploads/files.ts';
 import { tooLarge } from '../../../uploads/runner.ts';
@@ -84,7 +85,7 @@ async function receive(change: Change): Promise<string> {
   if (!kind) throw new Problem('invalid', { sentence: 'Choose what the file contains.', field: 'kind' });
   if (!file) throw new Problem('invalid', { sentence: 'Choose a file.', field: 'file' });
   if (size > uploadBounds.bytes + formBytes) throw new Problem('too_large', { sentence: tooLarge, field: 'file' });
-  const wanted = { kind, fileName: file.name.slice(-200), size };
+  const wanted = { kind, fileName: printable(file.name.slice(-200)), size };
   const { stream, isTooLarge } = file;
   const received = { bytes: bytesOf(request, file), isTooLarge, stop: () => void stream.destroy() };
   await context.uploads.receive(who, wanted, received);
