@@ -67,19 +67,35 @@ function finalPlans(plans: readonly Plan[]): Plan[] {
  * value that another row of the file gives up is not available before the next import.
  */
 async function rejectTaken(work: Work, plans: readonly Plan[]): Promise<void> {
-  const { store, kind, table } = work;
-  const { refusedValues, unique } = kind;
+  const { refusedValues } = work.kind;
   if (refusedValues) for (const plan of await findRefused(work, plans)) plan.outcome = [refusedValues.rejection];
-  const claiming = unique ? plans.filter((plan) => isWritten(plan) && isClaiming(work, plan, unique)) : [];
-  if (!unique || claiming.length === 0) return;
+  for (const unique of uniqueOf(work.kind)) await rejectTakenBy(work, unique, plans);
+}
+
+const uniqueOf = ({ name, unique }: Kind): UniqueKey[] => [
+  {
+    field: 'externalId',
+    property: 'externalId',
+    column: 'external_id',
+    constraint: `${name}_external_id`,
+    code: 'external_id_taken',
+  },
+  ...(unique ? [unique] : []),
+];
+
+async function rejectTakenBy(work: Work, unique: UniqueKey, plans: readonly Plan[]): Promise<void> {
+  const { store, kind, table } = work;
   const { column, field, code } = unique;
+  const claiming = plans.filter((plan) => isWritten(plan) && isClaiming(work, plan, unique));
+  if (claiming.length === 0) return;
   const values = claiming.map(({ record }) => keyOf(record, unique));
   const holders = await store.select(table, `t.${column}, t.id`, { column, values });
   const taken = new Map(holders.map(([key, id]) => [key, { id, name: publicId(kind.id, String(id)) }]));
   for (const plan of claiming) {
     const key = keyOf(plan.record, unique);
     const holder = taken.get(key);
-    const name = `the row with the externalId ${String(plan.record.externalId)}`;
+    const { externalId } = plan.record;
+    const name = typeof externalId === 'string' ? `the row with the externalId ${externalId}` : 'an earlier row';
     if (holder === undefined) taken.set(key, { id: plan.id, name });
     // A later row of a record may take back a value that an earlier one gives up.
     else if (holder.id !== plan.id) plan.outcome = [{ field, code, message: `is taken by ${holder.name}` }];
@@ -88,10 +104,12 @@ async function rejectTaken(work: Work, plans: readonly Plan[]): Promise<void> {
 
 const keyOf = (record: object, { property }: UniqueKey): unknown => Reflect.get(record, property) ?? undefined;
 
-/** Derived values are not read from the database: the stored record's key is computed again. */
-function isClaiming({ table }: Work, { record, stored }: Plan, unique: UniqueKey): boolean {
+/** A new record matched none, so the value that it was matched by is free. */
+function isClaiming({ table, match }: Work, { record, stored, outcome }: Plan, unique: UniqueKey): boolean {
   const key = keyOf(record, unique);
-  return key !== undefined && key !== (stored && keyOf(table.changed(stored, {}), unique));
+  if (key === undefined || (outcome === 'created' && match === unique.field)) return false;
+  // Derived values are not read from the database: the stored record's key is computed again.
+  return key !== (stored && keyOf(table.changed(stored, {}), unique));
 }
 
 /** The plans that give a record an externalId that no record may have. */
@@ -111,12 +129,10 @@ const isClash = (error: unknown) =>
   error instanceof StalePlan || ['23505', '40001', '40P01'].includes(sqlStateOf(error));
 
 /** Why the database rejected a row; undefined if the cause is an outage or a bug of ours. */
-function rejectionOf(error: unknown, { id, unique }: Kind): Rejection | undefined {
+function rejectionOf(error: unknown, kind: Kind): Rejection | undefined {
   const [code, constraint] = [sqlStateOf(error), constraintOf(error)];
-  if (unique && constraint === unique.constraint)
-    return { field: unique.field, code: unique.code, message: `is taken by another ${id}` };
-  if (constraint.endsWith('_external_id'))
-    return { field: 'externalId', code: 'external_id_taken', message: 'is taken by another record' };
+  const unique = uniqueOf(kind).find((one) => one.constraint === constraint);
+  if (unique) return { field: unique.field, code: unique.code, message: `is taken by another ${kind.id}` };
   if (code === '22003')
     return { field: '', code: 'out_of_range', message: 'has an amount that is too large to be stored' };
   // Class 23 contains integrity violations.

@@ -1,4 +1,4 @@
-import type { ImportKind } from '../../server/entities/upload.ts';
+import type { ImportChoices, ImportKind } from '../../server/entities/upload.ts';
 import { describe, expect, test } from 'vitest';
 import { importFile } from '../../server/import/import-file.ts';
 import { useWorld } from '../world.ts';
@@ -10,11 +10,13 @@ async function start() {
   const tenant = await world.organization();
   const { organization } = tenant;
   const { database } = world;
-  const dry = (kind: ImportKind, ...rows: object[]) =>
-    withFile('rows.jsonl', rows.map((row) => `${JSON.stringify(row)}\n`).join(''), (file) =>
-      importFile({ database, organization, kind, file, dryRun: true }),
-    );
-  return { tenant, dry, ...importInto(world, tenant) };
+  const run =
+    (dryRun: boolean, choices: ImportChoices) =>
+    (kind: ImportKind, ...rows: object[]) =>
+      withFile('rows.jsonl', rows.map((row) => `${JSON.stringify(row)}\n`).join(''), (file) =>
+        importFile({ database, organization, kind, file, dryRun, choices }),
+      );
+  return { tenant, run, dry: run(true, {}), ...importInto(world, tenant) };
 }
 
 /** All records of the organization, as stored. */
@@ -73,6 +75,24 @@ describe('a dry run', () => {
     const withoutIds = (report: typeof real) => JSON.parse(JSON.stringify(report).replaceAll(/(itm|prp)_\w+/g, '$1'));
     expect(withoutIds(foreseen)).toEqual(withoutIds(real));
   });
+
+  test.each(['email', 'none'] as const)(
+    'finds externalIds that are taken by records that rows matched by %s do not match',
+    async (match) => {
+      const { tenant, run, rows } = await start();
+      await rows('customers', { externalId: 'C-1', name: 'Ana' });
+      const { id } = await fetchRecord(tenant, 'customers', 'C-1');
+      const given = ['C-1', 'C-2', 'C-2'].map((externalId, index) => ({ externalId, email: `${index}@example.com` }));
+      const error = { field: 'externalId', code: 'external_id_taken' };
+      const foreseen = await run(true, { match })('customers', ...given);
+      expect(foreseen).toMatchObject({ created: 1, rejected: 2 });
+      expect(foreseen.errors[0]).toEqual({ line: 1, ...error, message: `is taken by ${id}` });
+      const real = await run(false, { match })('customers', ...given);
+      const first = await fetchRecord(tenant, 'customers', 'C-2');
+      expect(real).toMatchObject({ created: 1, rejected: 2 });
+      expect(real.errors).toEqual([foreseen.errors[0], { line: 3, ...error, message: `is taken by ${first.id}` }]);
+    },
+  );
 
   test('blocks no other writer', async () => {
     const { tenant, dry, rows } = await start();

@@ -84,12 +84,30 @@ describe('importing items', () => {
   });
 
   test('rejects a sku taken by an earlier row', async () => {
-    const { importing } = await start();
+    const { tenant, importing } = await start();
     const report = await importing.rows('items', chai, { ...chai, externalId: 'I-2', sku: 'nw-1' });
     expect(report.errors).toEqual([
       { line: 2, field: 'sku', code: 'sku_taken', message: 'is taken by the row with the externalId I-1' },
     ]);
+    const { externalId: _, ...plain } = { ...chai, sku: 'NW-2' };
+    const creating = await importInto(world, tenant, { match: 'none' }).rows('items', plain, plain);
+    expect(creating.errors).toEqual([
+      { line: 2, field: 'sku', code: 'sku_taken', message: 'is taken by an earlier row' },
+    ]);
   });
+
+  test.each(['sku', 'none'] as const)(
+    'names the item that has the externalId of a row matched by %s',
+    async (match) => {
+      const { tenant, importing, fetch } = await start();
+      await importing.rows('items', chai);
+      const { id } = await fetch('I-1');
+      const rows = ['I-0', 'I-1', 'I-2'].map((externalId) => ({ ...chai, externalId, sku: `of ${externalId}` }));
+      const report = await importInto(world, tenant, { match }).rows('items', ...rows);
+      const error = { line: 2, field: 'externalId', code: 'external_id_taken', message: `is taken by ${id}` };
+      expect(report).toEqual(counts({ read: 3, created: 2, rejected: 1, errors: [error] }));
+    },
+  );
 
   test('keeps every other row of a batch in which only the database detects the conflict', async () => {
     const { importing, fetch } = await start();
