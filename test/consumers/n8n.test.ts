@@ -16,6 +16,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { buildN8n } from '../../client/build/integrations.ts';
 import { useBrowser } from '../browser/browser.ts';
 import { hasChromium } from '../browser/chromium.ts';
+import { importInto } from '../import/importing.ts';
 import { proposal } from '../records.ts';
 import { someone } from '../settings/visiting.ts';
 import type { Receiver } from '../webhooks/receiver.ts';
@@ -250,6 +251,34 @@ describe('the polling trigger', () => {
     const changed = names(await updated());
     expect([changed.length, changed.at(-1)]).toEqual([102, 'Anna']);
     expect([await updated(), await created()]).toEqual([null, null]);
+  });
+
+  test('reports nothing of an import that was done before it is switched on, whose records have one time', async () => {
+    const tenant = await world.organization();
+    const rows = ['Ann', 'Berta', 'Cleo'].map((name) => ({ externalId: name, name }));
+    await importInto(world, tenant).rows('customers', ...rows);
+    const [updated, created] = [waitingFor(tenant, 'customer.updated'), waitingFor(tenant, 'customer.created')];
+    expect([await updated(), await created()]).toEqual([null, null]);
+    expect([await updated(), await created()]).toEqual([null, null]);
+    await importInto(world, tenant).rows('customers', { externalId: 'Dora', name: 'Dora' });
+    expect([names(await updated()), names(await created())]).toEqual([['Dora'], ['Dora']]);
+  });
+
+  test('reports more changes than it may ask for in a minute, over several polls', async () => {
+    const tenant = await world.organization();
+    const credentials = credentialsOf(tenant);
+    const created = n8n.poller('proposalTrigger', { authentication: 'apiKey', event: 'customer.created' }, credentials);
+    expect(await created()).toBeNull();
+    const rows = Array.from({ length: 10_100 }, (_, index) => ({ externalId: `C-${index}`, name: `C-${index}` }));
+    await importInto(world, tenant).rows('customers', ...rows);
+    const seen = new Set<string>();
+    for (let poll = 0; poll < 6; poll += 1) {
+      // As in the next minute.
+      if (poll === 3) credentials.proposalApi.apiKey = await tenant.anotherKey();
+      for (const name of names(await created())) seen.add(name);
+    }
+    expect(seen.size).toBe(rows.length);
+    expect(await created()).toBeNull();
   });
 
   test('reports an accepted proposal once, even if it is imported later', async () => {

@@ -8,22 +8,26 @@ type Page = {
   pagination: { hasMore: boolean; nextCursor: string | null };
   syncedThrough: string | null;
 };
-/** What the workflow remembers: the time from which to ask, and the records that it has seen. */
-export type Memory = { since: string; seen: string[] };
+/** What the workflow remembers: the time from which to ask, the records that it has seen, and where the next poll goes on. */
+export type Memory = { since: string; seen: string[]; cursor?: string };
 
 const start = '1970-01-01T00:00:00.000Z';
 const mostRemembered = 1000;
+/** A key is limited to 100 requests a minute, which several triggers may share: a poll makes at most 20. */
+const mostAtOnce = 2000;
 
-/** Every page of a list, until `most` records. */
-async function list(context: IPollFunctions, { path, filter }: Poll, query: IDataObject, most = Infinity) {
+/** Every page of a list, until `most` records; `cursor` is that of the next page. */
+async function list(context: IPollFunctions, { path, filter }: Poll, query: IDataObject, most: number) {
   const records: IDataObject[] = [];
-  let page: Page | undefined;
-  while (page === undefined || (page.pagination.hasMore && records.length < most)) {
-    const cursor = page?.pagination.nextCursor ?? '';
-    page = await get(context, path, { limit: Math.min(most, 100), ...filter, ...query, cursor });
+  let { cursor } = query;
+  let syncedThrough: string | null;
+  do {
+    const page = await get(context, path, { limit: Math.min(most, 100), ...filter, ...query, cursor });
     records.push(...page.data);
-  }
-  return { records, syncedThrough: page.syncedThrough };
+    ({ syncedThrough } = page);
+    cursor = page.pagination.nextCursor ?? '';
+  } while (cursor !== '' && records.length < most);
+  return { records, syncedThrough, cursor };
 }
 
 async function get(context: IPollFunctions, url: string, qs: IDataObject): Promise<Page> {
@@ -51,27 +55,30 @@ export async function latest(context: IPollFunctions, poll: Poll): Promise<IData
 
 /** Where a new trigger starts: everything up to now counts as seen. */
 export async function begin(context: IPollFunctions, poll: Poll): Promise<Memory> {
-  const { records } = await list(context, { ...poll, filter: {} }, { sort: '-updatedAt' }, 1);
-  const since = String(records[0]?.updatedAt ?? start);
-  const known = poll.hasStatus ? await list(context, poll, { sort: `-${poll.time}` }, mostRemembered) : { records };
-  return { since, seen: known.records.map((record) => keyOf(poll, record)).reverse() };
+  const all = { ...poll, filter: {} };
+  const since = (await list(context, all, { sort: '-updatedAt' }, 1)).syncedThrough ?? start;
+  const { records } = poll.hasStatus
+    ? await list(context, poll, { sort: `-${poll.time}` }, mostRemembered)
+    : await list(context, all, { sort: '-updatedAt', updatedSince: since }, mostRemembered);
+  return { since, seen: keysOf(poll, records).reverse() };
 }
 
 /**
  * Oldest change first. The service repeats the changes of the last moment, in case another one was stored in it, and
  * `seen` filters them out. An imported proposal can have been accepted long ago, so for a status only `seen` decides
- * what is new.
+ * what is new. Changes that are too many for one poll are left to the next.
  */
-export async function changesSince(context: IPollFunctions, poll: Poll, { since, seen }: Memory) {
-  const { records, syncedThrough } = await list(context, poll, { sort: 'updatedAt', updatedSince: since });
+export async function changesSince(context: IPollFunctions, poll: Poll, { since, seen, cursor = '' }: Memory) {
+  const query = { sort: 'updatedAt', updatedSince: since, cursor };
+  const { records, syncedThrough, cursor: next } = await list(context, poll, query, mostAtOnce);
   const through = syncedThrough ?? since;
   const known = new Set(seen);
   const happened = records.filter(
     (record) => !known.has(keyOf(poll, record)) && (poll.hasStatus || String(record[poll.time]) >= since),
   );
   const repeated = records.filter(({ updatedAt }) => String(updatedAt) >= through);
-  const remembered = poll.hasStatus ? [...seen, ...keysOf(poll, happened)] : keysOf(poll, repeated);
-  return { happened, memory: { since: through, seen: remembered.slice(-mostRemembered) } };
+  const remembered = [...seen, ...keysOf(poll, poll.hasStatus ? happened : repeated)].slice(-mostRemembered);
+  return { happened, memory: { since: next === '' ? through : since, seen: remembered, cursor: next } };
 }
 
 const keysOf = (poll: Poll, records: IDataObject[]) => records.map((record) => keyOf(poll, record));
