@@ -53,11 +53,13 @@ export const outputField = (field: Field, primary: readonly string[] = []): obje
 /** Pairs are no output fields, because people choose their keys. */
 export const isOutput = ({ kind }: Field): boolean => kind !== 'pairs';
 
-const isEmpty = (value: unknown) => value === undefined || value === null || value === '';
+const isEmpty = (value: unknown) =>
+  value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
+const withoutEmpty = (value: unknown) => (Array.isArray(value) ? value.filter((one) => !isEmpty(one)) : value);
 
-/** A field that is not mapped arrives empty and is not sent. */
+/** A field that is not mapped arrives empty, or as a list of empty values, and is not sent. */
 const given = (fields: readonly Field[], input: Values) =>
-  fields.map((field) => ({ field, value: input[keyOf(field)] })).filter(({ value }) => !isEmpty(value));
+  fields.map((field) => ({ field, value: withoutEmpty(input[keyOf(field)]) })).filter(({ value }) => !isEmpty(value));
 
 export function queryOf(fields: readonly Field[], input: Values): Values {
   const entries = given(fields, input).flatMap(({ field, value }) => {

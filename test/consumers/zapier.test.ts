@@ -120,6 +120,14 @@ describe('the package for Zapier', () => {
     await expect(step('creates', 'create_customer', tenant, input)).rejects.toThrow(/external_id_taken/);
   });
 
+  test.each([[[]], [['']], [['', null]]])('treats the list %j as not mapped', async (empty) => {
+    const tenant = await world.organization();
+    const made = await step('creates', 'create_customer', tenant, { name: 'Ann', tags: ['a', ...empty] });
+    expect(made).toMatchObject({ tags: ['a'] });
+    expect(await step('creates', 'update_customer', tenant, { id: made.id, tags: empty })).toEqual(made);
+    expect(await step('searches', 'find_customer', tenant, { ids: empty })).toEqual([made]);
+  });
+
   test('creates an item once, and finds it', async () => {
     const tenant = await world.organization();
     const input = { externalId: 'sku-1', type: 'product', name: 'Chai', unitPrice: '18', taxable: false };
