@@ -89,11 +89,20 @@ export const changeEndpoint = (
     const previous = endpoint.url === fields.url ? undefined : endpoint.url;
     Object.assign(endpoint, fields);
     // A process that is sending to the old URL notices that it lost the lease.
-    if (previous !== undefined) Object.assign(endpoint, unleased, { failures: 0, failingSince: null });
+    if (previous !== undefined) await restart(inner, endpoint, await transactionStartOf(inner, actor));
     return { value: endpoint, entry: { detail: endpoint.name, ...(previous !== undefined && { previous }) } };
   });
 
 const unleased = { lease: null, leasedUntil: null };
+
+/** The receiver may work from now on, so what waits for its next attempt is due. `now` is null if it is switched off. */
+async function restart(em: ScopedEntityManager, endpoint: WebhookEndpoint, now: string | null): Promise<void> {
+  Object.assign(endpoint, unleased, { failures: 0, failingSince: null, dueAt: now });
+  if (now === null) return;
+  await lockDeliveries(em, endpoint.id, 'pending');
+  const waiting = { endpointId: endpoint.id, state: 'pending', dueAt: { $gt: now } } as const;
+  await em.nativeUpdate(WebhookDelivery, waiting, { dueAt: now });
+}
 
 /** When switched on, it receives changes from now on, and events that are still pending. */
 export const switchEndpoint = (
@@ -112,13 +121,8 @@ export const switchEndpoint = (
       if (now !== null) await startScanning(inner, now);
       const endpoint = await lockEndpoint(inner, id);
       if (on === (endpoint.activeSince !== null)) return { value: endpoint };
-      Object.assign(endpoint, unleased, {
-        activeSince: now,
-        offReason: null,
-        failures: 0,
-        failingSince: null,
-        dueAt: now,
-      });
+      Object.assign(endpoint, { activeSince: now, offReason: null });
+      await restart(inner, endpoint, now);
       return { value: endpoint, entry: { detail: endpoint.name } };
     },
   );

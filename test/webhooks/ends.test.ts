@@ -2,14 +2,14 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { removeMember } from '../../server/accounts/members.ts';
 import { expireDeliveries } from '../../server/webhooks/deliveries.ts';
-import { switchEndpoint } from '../../server/webhooks/endpoints.ts';
+import { changeEndpoint, switchEndpoint } from '../../server/webhooks/endpoints.ts';
 import { resend, resendFailed } from '../../server/webhooks/log.ts';
 import { startMailServer } from '../settings/providers.ts';
 import { someone } from '../settings/visiting.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import { useReceiver } from './receiver.ts';
-import { deliveriesOf, endpointTo, letPass, passTime, typesOf, until, webhookWorld } from './scene.ts';
+import { deliveriesOf, endpointTo, letPass, parts, passTime, typesOf, until, webhookWorld } from './scene.ts';
 
 const server = await startMailServer();
 afterAll(() => server.close());
@@ -206,6 +206,24 @@ describe('an endpoint', () => {
     expect(mail?.text).toContain('/settings/webhooks/whe_');
     await switchEndpoint(tenant.em(), tenant.admin, { id: endpoint.id, on: true });
   });
+
+  test.each(['given another URL', 'switched off and on'])(
+    'that is %s gets what waits for its next attempt',
+    async (how) => {
+      const { tenant, receiver, endpoint, attempted } = await scene(503, { 'retry-after': '80000' });
+      expect(await attempted(1)).toBeGreaterThan(79_000);
+      const { id, name, events } = endpoint;
+      if (how === 'given another URL') {
+        const other = await useReceiver();
+        other.secrets.push(...receiver.secrets);
+        await changeEndpoint(tenant.em(), tenant.admin, { id, name, events, url: other.url }, parts);
+      } else {
+        receiver.respond((response) => void response.writeHead(204).end());
+        for (const on of [false, true]) await switchEndpoint(tenant.em(), tenant.admin, { id, on });
+      }
+      await until(() => deliveryOf(tenant), expect.objectContaining({ attempts: 2, state: 'delivered' }));
+    },
+  );
 
   test('whose process died is taken over when the lease ends, and what was in flight is sent again', async () => {
     const { tenant, receiver } = await scene(204);
