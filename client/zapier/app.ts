@@ -110,10 +110,9 @@ function find(parts: Parts): Action {
 function get(parts: Parts): Action {
   const { singular, steps } = parts.resource;
   const perform = async (z: Z, { inputData }: Bundle) => {
-    const params = { ids: String(inputData.id), limit: 1 };
-    const found = dataOf(await z.request({ url: parts.at(steps.list.path), params }));
-    if (found.length === 0) return [];
-    return [(await z.request({ url: parts.at(withId(steps.get, inputData)) })).data];
+    const url = parts.at(withId(steps.get, inputData));
+    const { status, data } = await z.request({ url, skipThrowForStatus: true });
+    return status === 404 ? [] : [data];
   };
   return actionOf(parts, `Get ${singular}`, steps.get.description, { perform, inputFields: [idField(parts)] });
 }

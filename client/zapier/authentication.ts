@@ -61,7 +61,7 @@ export const authorize =
 /** Reports a failure to the person who builds the Zap, in the service's own words. */
 export function explain(response: Response, z: Z): Response {
   const { status } = response;
-  if (status < 400) return response;
+  if (status < 400 || (status === 404 && response.skipThrowForStatus)) return response;
   const problem = problemOf(response.content);
   const { sentence = `The service responded with status ${status}.`, code = 'unexpected_response' } = problem;
   if (status === 401) throw new z.errors.ExpiredAuthError(sentence);

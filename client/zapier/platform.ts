@@ -8,12 +8,18 @@ export type Request = {
   params?: Values;
   headers?: Record<string, string>;
   body?: unknown;
+  /** The step handles a 404 itself. */
+  skipThrowForStatus?: boolean;
 };
 
-export type Response = { status: number; content: string; getHeader(name: string): string | undefined };
+export type Response = Pick<Request, 'skipThrowForStatus'> & {
+  status: number;
+  content: string;
+  getHeader(name: string): string | undefined;
+};
 
 export type Z = {
-  request(options: Request): Promise<{ data: unknown }>;
+  request(options: Request): Promise<{ status: number; data: unknown }>;
   errors: {
     Error: new (message: string, code: string, status: number) => Error;
     ExpiredAuthError: new (message: string) => Error;

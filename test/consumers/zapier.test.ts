@@ -109,7 +109,8 @@ describe('the package for Zapier', () => {
     expect(await step('searches', 'find_customer', tenant, { email: 'ANN@example.com' })).toEqual([again]);
     expect(await step('searches', 'find_customer', tenant, { metadata: { segment: 'retail' } })).toEqual([again]);
     expect(await step('searches', 'find_customer', tenant, { email: 'nobody@example.com' })).toEqual([]);
-    expect(await step('searches', 'get_customer', tenant, { id: 'cus_00000000000000000000000000' })).toEqual([]);
+    for (const id of ['cus_00000000000000000000000000', 'nobody', `${made.id},${made.id}`])
+      expect(await step('searches', 'get_customer', tenant, { id })).toEqual([]);
     const update = { id: made.id, notes: 'VIP', email: '', clear: ['address.city', 'metadata'] };
     expect(await step('creates', 'update_customer', tenant, update)).toMatchObject({
       email: 'ann@example.com',
