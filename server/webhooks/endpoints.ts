@@ -89,7 +89,8 @@ export const changeEndpoint = (
     const previous = endpoint.url === fields.url ? undefined : endpoint.url;
     Object.assign(endpoint, fields);
     // A process that is sending to the old URL notices that it lost the lease.
-    if (previous !== undefined) await restart(inner, endpoint, await transactionStartOf(inner, actor));
+    if (previous !== undefined)
+      await restart(inner, endpoint, endpoint.activeSince && (await transactionStartOf(inner, actor)));
     return { value: endpoint, entry: { detail: endpoint.name, ...(previous !== undefined && { previous }) } };
   });
 
