@@ -6,7 +6,7 @@ import type { Proposal, StoredPerson } from '../entities/proposal.ts';
 import type { ProposalTotals } from '../records/money.ts';
 import type { Rejection } from './kind.ts';
 import { withoutUndefined } from '../records/merge-patch.ts';
-import { mergeMetadata } from '../records/metadata.ts';
+import { excessKeys, mergeMetadata } from '../records/metadata.ts';
 
 type EventTime = (typeof eventTimes)[number];
 type Status = { status: ProposalStatus } & Partial<Pick<Proposal, EventTime>>;
@@ -58,9 +58,9 @@ function eventTime(proposal: Status): string | undefined {
   return (name && proposal[name]) ?? undefined;
 }
 
-/** Rejects missing fields; a customer in `unknown` counts as given. */
-export function rejectHead({ status, sentAt, acceptedAt, customerId }: Head, unknown: readonly Rejection[]) {
-  const rejections: Rejection[] = [];
+/** Rejects missing fields and too much metadata; a customer in `unknown` counts as given. */
+export function rejectHead({ status, sentAt, acceptedAt, customerId, metadata }: Head, unknown: readonly Rejection[]) {
+  const rejections: Rejection[] = excessKeys(metadata).map(({ field, code, message }) => ({ field, code, message }));
   const missing = (field: string) =>
     rejections.push({ field, code: 'required', message: `is required if status is ${status}` });
   const wasSent = status !== 'draft' && status !== 'canceled';

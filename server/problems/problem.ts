@@ -58,13 +58,18 @@ export function isSettingsProblem(error: unknown): error is SettingsProblem {
 /** The field of a form that is wrong; undefined if the problem is not about one field. */
 export const fieldOf = (problem: SettingsProblem): string | undefined => problem.errors[0]?.field;
 
-/** Fields of a body that are wrong for a reason that only the stored record shows. */
-export function fieldProblem(fields: string | readonly string[], code: FieldCode, message: string): Problem {
-  const errors = [fields].flat().map((field) => {
-    const pointer = `/${field.replaceAll('.', '/')}`;
-    return { in: 'body', field, pointer, code, message } as const;
-  });
-  return new Problem('validation_failed', { errors });
+/** A field of a body that is wrong for a reason that only the stored record shows. */
+export const fieldError = (field: string, code: FieldCode, message: string): ProblemError => ({
+  in: 'body',
+  field,
+  pointer: `/${field}`,
+  code,
+  message,
+});
+
+/** Problem: validation_failed, with all of these errors, if there are any. */
+export function requireNone(errors: ProblemError[]): void {
+  if (errors.length > 0) throw new Problem('validation_failed', { errors });
 }
 
 /** One parameter that is wrong for a reason that its own schema does not know. */

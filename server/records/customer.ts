@@ -4,18 +4,19 @@ import type { Customer as CustomerBody, CustomerCreate, CustomerUpdate } from '.
 import { uriOrNull } from '../../contract/uri.ts';
 import { addressParts, Customer, customerSources } from '../entities/customer.ts';
 import type { StoredAddress } from '../entities/customer.ts';
-import { Problem } from '../problems/problem.ts';
+import type { ProblemError } from '../../contract/problem.ts';
+import { Problem, requireNone } from '../problems/problem.ts';
 import { erasedExternalIds } from './erased-external-ids.ts';
 import { alwaysKept, erased, erasedName, kept } from './erasure.ts';
 import type { Erasure } from './erasure.ts';
 import { etagOf } from './etag.ts';
 import { markOf } from './list-index.ts';
 import type { ListIndex } from './list-index.ts';
-import { exactFields, mergePatch, requireUnchanged, withoutUndefined } from './merge-patch.ts';
-import { mergeMetadata, presentMetadata } from './metadata.ts';
+import { changedReadOnly, exactFields, mergePatch, withoutUndefined } from './merge-patch.ts';
+import { excessKeys, mergeMetadata, presentMetadata } from './metadata.ts';
 import { publicId } from './public-id.ts';
 import { select, storedProperties } from './selection.ts';
-import { changedTags } from './tags.ts';
+import { changedTags, excessTags } from './tags.ts';
 import type { Table } from './writer.ts';
 
 /** Only for conditions and orders: no response needs them. */
@@ -55,7 +56,7 @@ type Input = Omit<CustomerCreate, 'metadata'> & Pick<CustomerUpdate, 'metadata'>
 
 /** The values of a new customer; absent ones are left to the entity's defaults. */
 export function newCustomer({ address, shippingAddress, tags = [], metadata, ...fields }: Input) {
-  return exactFields<Partial<Values>>()({
+  const values = exactFields<Partial<Values>>()({
     ...withoutUndefined(fields),
     type: fields.type ?? defaultType(fields),
     name: displayName(fields),
@@ -64,14 +65,20 @@ export function newCustomer({ address, shippingAddress, tags = [], metadata, ...
     tags: changedTags([], tags),
     metadata: mergeMetadata({}, metadata),
   });
+  requireNone(excessKeys(values.metadata));
+  return values;
 }
 
-/** The values that a merge patch gives a stored customer; it cannot contain fields that only the server sets. */
+/**
+ * The values that a merge patch gives a stored customer; it cannot contain fields that only the server sets. Problem:
+ * validation_failed, with `errors` and those that only the stored record shows.
+ */
 export function patchedCustomer(
   customer: Pick<CustomerRow, 'address' | 'shippingAddress' | 'tags' | 'metadata'>,
   { address, shippingAddress, tags, metadata, ...fields }: Omit<CustomerUpdate, ReadOnly | 'etag'>,
+  errors: readonly ProblemError[] = [],
 ) {
-  return exactFields<Partial<Values>>()({
+  const values = exactFields<Partial<Values>>()({
     ...withoutUndefined(fields),
     ...(address !== undefined && { address: patchedAddress(customer.address, address) }),
     ...(shippingAddress !== undefined && {
@@ -80,14 +87,17 @@ export function patchedCustomer(
     ...(tags !== undefined && { tags: changedTags(customer.tags, tags) }),
     ...(metadata !== undefined && { metadata: mergeMetadata(customer.metadata, metadata) }),
   });
+  requireNone([...errors, ...excessTags(values.tags), ...excessKeys(values.metadata)]);
+  return values;
 }
 
-/** The changes that an update makes to a stored customer. Problems: read_only_field, customer_erased. */
+/** The changes that an update makes to a stored customer. Problems: validation_failed, customer_erased. */
 export function updatedCustomer(customer: CustomerRow, update: CustomerUpdate): Partial<CustomerRow> {
   const { id, erasedAt, createdAt, updatedAt, etag, ...patch } = update;
-  requireUnchanged({ id, erasedAt, createdAt, updatedAt, etag }, () => presentCustomer(customer));
+  const readOnly = changedReadOnly({ id, erasedAt, createdAt, updatedAt, etag }, () => presentCustomer(customer));
+  const values = patchedCustomer(customer, patch, readOnly);
   if (customer.erasedAt !== null) throw new Problem('customer_erased');
-  return patchedCustomer(customer, patch);
+  return values;
 }
 
 export function presentCustomer(customer: CustomerRow): CustomerBody {

@@ -3,11 +3,12 @@ import { itemStatuses } from '../../contract/items.ts';
 import type { Item as ItemBody, ItemCreate } from '../../contract/items.ts';
 import { Item, itemSources } from '../entities/item.ts';
 import { uriOrNull } from '../../contract/uri.ts';
+import { requireNone } from '../problems/problem.ts';
 import { etagOf } from './etag.ts';
 import { exactFields, withoutUndefined } from './merge-patch.ts';
 import { markOf } from './list-index.ts';
 import type { ListIndex } from './list-index.ts';
-import { mergeMetadata, presentMetadata } from './metadata.ts';
+import { excessKeys, mergeMetadata, presentMetadata } from './metadata.ts';
 import { printNumber, printPrice } from './money.ts';
 import { publicId } from './public-id.ts';
 import { select, storedProperties } from './selection.ts';
@@ -34,19 +35,23 @@ export function newItem(
   { metadata, ...fields }: Input & Pick<ItemCreate, 'type' | 'name' | 'unitPrice'>,
   currency: string,
 ) {
-  return exactFields<Partial<Values>>()({
+  const values = exactFields<Partial<Values>>()({
     currency,
     ...withoutUndefined(fields),
     metadata: mergeMetadata({}, metadata),
   });
+  requireNone(excessKeys(values.metadata));
+  return values;
 }
 
 /** The values that a merge patch gives a stored item. */
 export function patchedItem(item: Pick<ItemRow, 'metadata'>, { metadata, ...fields }: Input) {
-  return exactFields<Partial<Values>>()({
+  const values = exactFields<Partial<Values>>()({
     ...withoutUndefined(fields),
     ...(metadata !== undefined && { metadata: mergeMetadata(item.metadata, metadata) }),
   });
+  requireNone(excessKeys(values.metadata));
+  return values;
 }
 
 export function presentItem(item: ItemRow): ItemBody {

@@ -1,5 +1,6 @@
 /** JSON Merge Patch (RFC 7396), and its use on stored records, in which absent values are null. */
-import { fieldProblem } from '../problems/problem.ts';
+import type { ProblemError } from '../../contract/problem.ts';
+import { fieldError } from '../problems/problem.ts';
 
 type Json = unknown;
 const isObject = (value: Json): value is Record<string, Json> =>
@@ -38,10 +39,10 @@ export function exactFields<Target extends object>() {
 }
 
 /** A field that only the server sets may be sent back as it was read; any other value would be silently ignored. */
-export function requireUnchanged(sent: Readonly<Record<string, unknown>>, present: () => object): void {
+export function changedReadOnly(sent: Readonly<Record<string, unknown>>, present: () => object): ProblemError[] {
   const given = Object.entries(sent).filter(([, value]) => value !== undefined);
   const shown = given.length > 0 ? present() : {};
-  const changed = given.filter(([field, value]) => value !== Reflect.get(shown, field)).map(([field]) => field);
-  if (changed.length > 0)
-    throw fieldProblem(changed, 'read_only_field', 'is set by the server and differs from what is stored');
+  return given
+    .filter(([field, value]) => value !== Reflect.get(shown, field))
+    .map(([field]) => fieldError(field, 'read_only_field', 'is set by the server and differs from what is stored'));
 }

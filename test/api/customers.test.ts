@@ -300,6 +300,14 @@ describe('PATCH /v1/customers/{customerId}', () => {
     expect((await tenant.call('PATCH', `/v1/customers/${id}`, { notes: 'm' }, headers)).status).toBe(200);
     const many = Object.fromEntries(Array.from({ length: 49 }, (_, index) => [`k${index}`, 'v']));
     expect(await patchErrors(tenant, id, { metadata: many })).toEqual(['/metadata too_many_items']);
+    const tags = Array.from({ length: 20 }, (_, index) => `t${index}`);
+    await patch(tenant, id, { tags });
+    const exceeding = { id: 'cus_other', metadata: many, tags: { add: ['one more'] } };
+    expect(await patchErrors(tenant, id, exceeding)).toEqual([
+      '/id read_only_field',
+      '/metadata too_many_items',
+      '/tags too_many_items',
+    ]);
     const taken = await rejection(patch(tenant, id, { externalId: 'two' }));
     expect(taken.problem).toMatchObject({ status: 409, code: 'external_id_taken', existingId: other.id });
     // PATCH has no onConflict.
