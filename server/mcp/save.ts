@@ -21,7 +21,11 @@ function idempotencyHeaders(body: Arguments): Record<string, string> {
 const texts = { type: 'array', items: { type: 'string' } } as const;
 /** As the contract accepts them. */
 const tags = {
-  anyOf: [texts, { type: 'object', properties: { add: texts, remove: texts }, additionalProperties: false }],
+  anyOf: [
+    texts,
+    { type: 'object', properties: { add: texts, remove: texts }, additionalProperties: false },
+    { type: 'null' },
+  ],
   description: 'A list replaces all tags; add and remove keep the others',
 };
 

@@ -77,7 +77,7 @@ function compact(schema: JsonSchema): JsonSchema {
   if (typeof $ref === 'string') return { $ref };
   const text = sentence(description);
   return {
-    ...(type !== undefined && { type: Array.isArray(type) ? type[0] : type }),
+    ...(type !== undefined && { type }),
     ...(values !== undefined && { enum: values }),
     ...(items !== undefined && { items: compact({ ...Object(items), description: undefined }) }),
     ...(properties !== undefined && {
@@ -85,11 +85,11 @@ function compact(schema: JsonSchema): JsonSchema {
         entriesOf(properties).map(([name, property]) => [
           name,
           // Names such as `city` need no description; codes do.
-          compact({ ...withoutNull(property), ...(!isCode(property) && { description: undefined }) }),
+          compact(isCode(property) ? property : { ...property, description: '' }),
         ]),
       ),
     }),
-    ...(typeof additionalProperties === 'object' && { additionalProperties: { type: 'string' } }),
+    ...(typeof additionalProperties === 'object' && { additionalProperties: compact(Object(additionalProperties)) }),
     ...(text !== '' && { description: text }),
   };
 }
@@ -102,11 +102,6 @@ const orNull = ({ type, ...schema }: JsonSchema): JsonSchema =>
 
 const describedBy = (schema: unknown, description: unknown): JsonSchema =>
   description === undefined ? Object(schema) : { ...Object(schema), description };
-
-function withoutNull(schema: JsonSchema): JsonSchema {
-  const { anyOf } = schema;
-  return Array.isArray(anyOf) ? Object(anyOf.find((part) => Object(part).type !== 'null')) : schema;
-}
 
 /** The first sentence, without its period. */
 function sentence(description: unknown): string {

@@ -1,4 +1,5 @@
 /** POST /mcp: agents' tools over the same keys, limits and handlers as the API. */
+import { Ajv } from 'ajv';
 import { describe, expect, test, vi } from 'vitest';
 import { v1 } from '../../contract/v1.ts';
 import { forOrganization } from '../../server/database/tenant.ts';
@@ -447,7 +448,31 @@ describe('the tools', () => {
     expect(await change({ customerId: value.id, tags: ['e'] })).toEqual(['e']);
     const { tools } = (await rpc(tenant.key, 'tools/list')).body.result;
     const { tags } = tools.find(({ name }: { name: string }) => name === 'save_customer').inputSchema.properties;
-    expect(tags.anyOf.map(({ type }: { type: string }) => type)).toEqual(['array', 'object']);
+    expect(tags.anyOf.map(({ type }: { type: string }) => type)).toEqual(['array', 'object', 'null']);
+  });
+
+  test('clear with null, which a client that checks arguments lets through', async () => {
+    const tenant = await world.organization();
+    const given = {
+      name: 'Ann',
+      notes: 'n',
+      tags: ['a'],
+      metadata: { a: '1', b: '2' },
+      address: { line1: 'l', city: 'c' },
+    };
+    const { value } = await callTool(tenant, 'save_customer', given);
+    const { tools } = (await rpc(tenant.key, 'tools/list')).body.result;
+    const { inputSchema } = tools.find(({ name }: { name: string }) => name === 'save_customer');
+    const check = new Ajv({ strict: false }).compile(inputSchema);
+    const clearing = { customerId: value.id, notes: null, tags: null, metadata: { a: null }, address: { city: null } };
+    const save = async (changes: object) => {
+      expect(check(changes), JSON.stringify(check.errors)).toBe(true);
+      return (await callTool(tenant, 'save_customer', changes)).value;
+    };
+    const cleared = await save(clearing);
+    const { metadata, address, notes, tags } = cleared;
+    expect({ notes, tags, metadata, address }).toEqual({ metadata: { b: '2' }, address: { line1: 'l' } });
+    expect(await save({ customerId: value.id, metadata: null })).not.toHaveProperty('metadata');
   });
 
   test('reject a sum that would be incomplete', async () => {
