@@ -39,20 +39,19 @@ export function inputsOf(schema: z.ZodType, { whole = false } = {}): Inputs {
       properties.map(([name, property]) => [name, compact(asDescribed(name, property, whole))]),
     ),
     definitions: Object.fromEntries(
-      Object.entries(definitions).map(([name, definition]) => [name, compact(definition)]),
+      Object.entries(definitions).map(([name, definition]) => [name, compact({ ...definition, description: '' })]),
     ),
   };
 }
 
-/** Leaves out what the name of a time or a choice already says; `whole` keeps more than the first sentence. */
+/** Leaves out what the name of a time or a choice already says; `whole` keeps more than the first clause. */
 function asDescribed(name: string, { description, ...property }: JsonSchema, whole: boolean): JsonSchema {
-  const isTold =
-    /(?:Since|Before)$/.test(name) || (whole && (property.enum !== undefined || property.type === 'array'));
-  const text = typeof description === 'string' ? description : '';
-  return {
-    ...property,
-    ...(!isTold && { description: whole ? briefly(text) : text }),
-  };
+  const isChoice = property.enum !== undefined || property.type === 'boolean';
+  const isTold = /(?:Since|Before)$/.test(name) || isChoice || (whole && property.type === 'array');
+  // If a field can be null, its description belongs to its other type.
+  const [value] = Array.isArray(property.anyOf) ? property.anyOf : [];
+  const text = String(description ?? Object(value).description ?? '');
+  return { ...property, ...(!isTold && { description: whole ? briefly(text) : text.split(';', 1)[0] }) };
 }
 
 /** All sentences as one, without the opening words common to filters. */
@@ -85,7 +84,7 @@ function compact(schema: JsonSchema): JsonSchema {
         entriesOf(properties).map(([name, property]) => [
           name,
           // Names such as `city` need no description; codes do.
-          compact(isCode(property) ? property : { ...property, description: '' }),
+          compact({ ...asDescribed(name, property, false), ...(!isCode(property) && { description: '' }) }),
         ]),
       ),
     }),

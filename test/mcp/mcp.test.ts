@@ -451,6 +451,16 @@ describe('the tools', () => {
     expect(tags.anyOf.map(({ type }: { type: string }) => type)).toEqual(['array', 'object', 'null']);
   });
 
+  test('describe what the name of a field does not say, whether or not it can be null', async () => {
+    const { key } = await world.organization();
+    const { tools } = (await rpc(key, 'tools/list')).body.result;
+    const described = (tool: string, field: string) =>
+      tools.find(({ name }: { name: string }) => name === tool).inputSchema.properties[field].description;
+    expect(described('create_item', 'unitPrice')).toBe('Price of one unit');
+    expect(described('create_item', 'taxRate')).toBe('Tax rate in percent');
+    expect(described('save_customer', 'notes')).toBe('Internal notes, never shown to the customer');
+  });
+
   test('clear with null, which a client that checks arguments lets through', async () => {
     const tenant = await world.organization();
     const given = {
