@@ -52,15 +52,16 @@ export function exampleFetch(
     const given = answers[operation] ?? known[operation];
     const {
       status = 200,
-      body: text,
-      headers = {},
+      body: json,
+      headers: further = {},
     } = (typeof given === 'function' ? given(call) : given) ?? { body: {} };
-    const type = status < 400 ? 'application/json' : 'application/problem+json';
+    const headers = new Headers({ 'content-type': status < 400 ? 'application/json' : 'application/problem+json' });
+    // The service sends that of a single record as a header, too.
+    const etag: unknown = Reflect.get(Object(json), 'etag');
+    if (typeof etag === 'string') headers.set('etag', etag);
+    for (const [name, value] of Object.entries(further)) headers.set(name, value);
     // A 304 cannot have a body.
-    return new Response(status === 304 ? null : JSON.stringify(text), {
-      status,
-      headers: { 'content-type': type, ...headers },
-    });
+    return new Response(status === 304 ? null : JSON.stringify(json), { status, headers });
   };
   return Object.assign(answer, { calls });
 }

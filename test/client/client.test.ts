@@ -100,6 +100,7 @@ describe('exampleFetch', () => {
     expect(await client.customers.get(customer.id)).toEqual(customer);
     expect((await client.proposals.list()).data[0]?.total).toMatch(/^\d+\.\d\d$/);
     expect((await client.me.get()).plan).toBe('team');
+    expect((await client.customers.create.withResponse({ name: 'Ann' })).etag).toBe(customer.etag);
     expect(fetch.calls.slice(0, 2)).toEqual([
       { operation: 'POST /v1/customers', url: 'https://api.example.com/gateway/v1/customers', body: { name: 'Ann' } },
       {
@@ -140,6 +141,7 @@ describe('exampleFetch', () => {
       'GET /v1/customers/{customerId}': { status: 404, body: { code: 'not_found', detail: 'None.', errors: [] } },
       'POST /v1/items': ({ body }) => ({ status: 201, body: { ...Object(body), id: 'itm_1' } }),
       'GET /v1/items/{itemId}': { status: 304, body: null },
+      'GET /v1/me': { body: { etag: '"a"' }, headers: { ETag: '"b"', 'Content-Type': 'text/plain' } },
     });
     const client = createClient({ baseUrl: 'https://api.example.com', apiKey: 'test', fetch });
     expect((await failureOf(client.customers.get('cus_1'))).code).toBe('not_found');
@@ -148,6 +150,8 @@ describe('exampleFetch', () => {
       name: 'A',
     });
     expect(await client.items.get('itm_1', { ifNoneMatch: '"1-x"' })).toBeNull();
+    const { headers } = await client.me.get.withResponse();
+    expect([headers.get('etag'), headers.get('content-type')]).toEqual(['"b"', 'text/plain']);
     expect(() => exampleFetch({ 'GET /v1/customers/cus_1': { status: 404, body: {} } })).toThrow(
       /no operation GET \/v1\/customers\/cus_1\..* GET \/v1\/customers\/\{customerId\},/,
     );
