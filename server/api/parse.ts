@@ -2,6 +2,7 @@
 import type { AppRoute } from '@ts-rest/core';
 import { z } from 'zod';
 import { conditionalHeaders } from '../../contract/headers.ts';
+import type { ProblemError } from '../../contract/problem.ts';
 import { invalidRequest } from '../problems/invalid-request.ts';
 import { Problem } from '../problems/problem.ts';
 
@@ -22,12 +23,12 @@ export function parserOf(route: AppRoute): (input: Input) => Parsed {
   return (input) => {
     const params = checkParams(input.params ?? {});
     if (!params.success) throw new Problem('not_found', { record: 'record' });
-    requireNone(undeclared, input.headers ?? {});
+    const ignored = ignoredHeaders(undeclared, input.headers ?? {});
     const query = checkQuery(input.query ?? {});
     const headers = checkHeaders(input.headers ?? {});
     const body = checkBody(input.body);
-    if (!query.success || !headers.success || !body.success) {
-      throw invalidRequest(route, input, { query: query.error, headers: headers.error, body: body.error });
+    if (!query.success || !headers.success || !body.success || ignored.length > 0) {
+      throw invalidRequest(route, input, { query: query.error, headers: headers.error, body: body.error }, ignored);
     }
     return { params: params.data, query: query.data, headers: headers.data, body: body.data };
   };
@@ -36,19 +37,17 @@ export function parserOf(route: AppRoute): (input: Input) => Parsed {
 const isDeclared = (schema: unknown, name: string) =>
   schema instanceof z.ZodObject && Object.hasOwn(schema.shape, name);
 
-/** Rejects conditional headers that would be ignored although the caller relies on them. */
-function requireNone(names: readonly string[], headers: object): void {
-  const errors = names
+/** Conditional headers that would be ignored although the caller relies on them. */
+const ignoredHeaders = (names: readonly string[], headers: object): ProblemError[] =>
+  names
     .filter((name) => Object.hasOwn(headers, name))
     .map((field) => ({
-      in: 'header' as const,
+      in: 'header',
       field,
       pointer: null,
       code: 'invalid_header',
       message: 'is not supported by this operation',
     }));
-  if (errors.length > 0) throw new Problem('invalid_header', { errors });
-}
 
 const unchecked: Check = (data) => ({ success: true, data });
 

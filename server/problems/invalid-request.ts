@@ -18,8 +18,13 @@ type Sent = { query?: unknown; body?: unknown; querySchema?: unknown; bodySchema
 /** What the schemas of an operation found wrong. */
 export type SchemaErrors = Partial<Record<'query' | 'headers' | 'body', z.ZodError | undefined>>;
 
-/** The problem of a request that the contract does not accept. */
-export function invalidRequest(route: AppRoute, request: { query?: unknown; body?: unknown }, found: SchemaErrors) {
+/** The problem of a request that the contract does not accept; `ignored` are errors of headers that no schema has. */
+export function invalidRequest(
+  route: AppRoute,
+  request: { query?: unknown; body?: unknown },
+  found: SchemaErrors,
+  ignored: readonly ProblemError[],
+) {
   const sent: Sent = {
     query: request.query,
     body: request.body,
@@ -28,7 +33,7 @@ export function invalidRequest(route: AppRoute, request: { query?: unknown; body
     recordSchema: route.responses[201] ?? route.responses[200],
   };
   const query = describeAll(inOrder(singleIssuesOf(found.query), request.query), 'query', sent);
-  const headers = describeAll(singleIssuesOf(found.headers), 'header', sent);
+  const headers = [...ignored, ...describeAll(singleIssuesOf(found.headers), 'header', sent)];
   const body = describeAll(singleIssuesOf(found.body), 'body', sent);
   const errors = [...query, ...headers, ...body].slice(0, maximumErrors);
   const first = query[0]?.code ?? headers[0]?.code;

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { conditionalHeaders } from '../../contract/headers.ts';
 import { mergePatch } from '../../server/records/merge-patch.ts';
-import { getOf, lists, operations } from '../contract.ts';
+import type { ProblemError } from '../../contract/problem.ts';
+import { getOf, lists, operations, publishedExample } from '../contract.ts';
 import { createRecord, idParameter, oneOfEach } from '../records.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
@@ -128,16 +129,24 @@ describe('If-Match on POST /v1/customers', () => {
 describe('every conditional header', () => {
   test.each(operations.map((operation) => [operation.title, operation] as const))(
     'of %s has an effect or is rejected',
-    async (_, { method, path, operation }) => {
+    async (_, promised) => {
+      const { method, path, operation } = promised;
       const tenant = await world.organization();
       const declared = new Set(operation.parameters.map(({ name }) => name.toLowerCase()));
       const undeclared = conditionalHeaders.filter((name) => !declared.has(name));
       expect(undeclared.length).toBeGreaterThan(0);
       const url = path.replace(/:\w+/, 'unknown');
+      const sent = method === 'GET' ? undefined : publishedExample(promised);
       for (const name of undeclared) {
-        const { body } = await tenant.call(method, url, method === 'GET' ? undefined : {}, { [name]: '"x"' });
+        const { body } = await tenant.call(method, url, sent, { [name]: '"x"' });
         expect(body).toMatchObject({ status: 400, code: 'invalid_header', errors: [{ in: 'header', field: name }] });
       }
+      // Together with what else is wrong.
+      const wrong = sent && { ...sent, nope: 1 };
+      const { body } = await tenant.call(method, `${url}?nope=1`, wrong, { [undeclared[0] ?? '']: '"x"' });
+      const places = body.errors.map((error: ProblemError) => `${error.in} ${error.field}`);
+      expect(body).toMatchObject({ status: 400, code: 'unknown_parameter' });
+      expect(places).toEqual(['query nope', `header ${undeclared[0]}`, ...(sent ? ['body nope'] : [])]);
     },
   );
 });
