@@ -3,7 +3,7 @@ import type { Kind } from '../../contract/fields.ts';
 import type { ProblemError } from '../../contract/problem.ts';
 import { violatedIndex } from '../records/constraint.ts';
 import type { Caller } from '../keys/caller.ts';
-import { parameterProblem, Problem } from '../problems/problem.ts';
+import { Problem } from '../problems/problem.ts';
 import { claimKey, insertOnce, storeResponse } from '../records/idempotency.ts';
 import type { Claim } from '../records/idempotency.ts';
 import { publicId } from '../records/public-id.ts';
@@ -49,9 +49,6 @@ export async function create<T extends Stored, Row extends Stored, Body extends 
   creation: Creation<T, Row, Body>,
 ): Promise<Replies<Body>> {
   const { body, onConflict = 'error', idempotencyKey, missing, path } = creation;
-  requireExternalId(onConflict, body);
-  requireUpdate(onConflict, creation.ifMatch);
-  if (missing && onConflict === 'error') throw new Problem('validation_failed', { errors: [missing] });
   const ifMatch = onConflict === 'update' ? creation.ifMatch : undefined;
   const claim =
     idempotencyKey === undefined ? undefined : claimOf(`POST ${path}`, idempotencyKey, { body, onConflict, ifMatch });
@@ -135,20 +132,6 @@ async function missingProblem<T extends Stored, Row extends Stored, Body>(
   await requireAccepted(caller, table, body);
   if (ifMatch !== undefined) return new Problem('precondition_failed', {});
   return new Problem('validation_failed', { errors: missing ? [missing] : [] });
-}
-
-function requireExternalId(onConflict: string, { externalId }: Unique): void {
-  if (onConflict === 'error' || typeof externalId === 'string') return;
-  throw parameterProblem('onConflict', `${onConflict} needs an externalId in the body`);
-}
-
-/** Allows `*` everywhere: it matches any record. */
-function requireUpdate(onConflict: string, ifMatch: string | undefined): void {
-  if (onConflict === 'update' || ifMatch === undefined || ifMatch.trim() === '*') return;
-  const message = 'needs onConflict=update: a new record has no ETag to match';
-  throw new Problem('invalid_header', {
-    errors: [{ in: 'header', field: 'if-match', pointer: null, code: 'invalid_header', message }],
-  });
 }
 
 /** Which of the two unique fields an index rejected; undefined for any other error. */

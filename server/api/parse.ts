@@ -5,6 +5,7 @@ import { conditionalHeaders } from '../../contract/headers.ts';
 import type { ProblemError } from '../../contract/problem.ts';
 import { invalidRequest } from '../problems/invalid-request.ts';
 import { Problem } from '../problems/problem.ts';
+import { conflictErrors } from './on-conflict.ts';
 
 /** What a caller sends. Header names are in lower case; those that the operation does not declare are dropped. */
 export type Input = { params?: object; query?: object; headers?: object; body?: unknown };
@@ -19,16 +20,18 @@ export function parserOf(route: AppRoute): (input: Input) => Parsed {
   const checkQuery = checking(route.query, hasNothing);
   const checkHeaders = checking(route.headers, namesNothing);
   const undeclared = conditionalHeaders.filter((name) => !isDeclared(route.headers, name));
+  const hasConflicts = isDeclared(route.query, 'onConflict');
   const checkBody: Check = 'body' in route ? checking(route.body, () => false) : unchecked;
   return (input) => {
     const params = checkParams(input.params ?? {});
     if (!params.success) throw new Problem('not_found', { record: 'record' });
-    const ignored = ignoredHeaders(undeclared, input.headers ?? {});
+    const further = ignoredHeaders(undeclared, input.headers ?? {});
+    if (hasConflicts) further.push(...conflictErrors(route, input));
     const query = checkQuery(input.query ?? {});
     const headers = checkHeaders(input.headers ?? {});
     const body = checkBody(input.body);
-    if (!query.success || !headers.success || !body.success || ignored.length > 0) {
-      throw invalidRequest(route, input, { query: query.error, headers: headers.error, body: body.error }, ignored);
+    if (!query.success || !headers.success || !body.success || further.length > 0) {
+      throw invalidRequest(route, input, { query: query.error, headers: headers.error, body: body.error }, further);
     }
     return { params: params.data, query: query.data, headers: headers.data, body: body.data };
   };

@@ -18,12 +18,12 @@ type Sent = { query?: unknown; body?: unknown; querySchema?: unknown; bodySchema
 /** What the schemas of an operation found wrong. */
 export type SchemaErrors = Partial<Record<'query' | 'headers' | 'body', z.ZodError | undefined>>;
 
-/** The problem of a request that the contract does not accept; `ignored` are errors of headers that no schema has. */
+/** The problem of a request that the contract does not accept; `further` are errors that no schema finds. */
 export function invalidRequest(
   route: AppRoute,
   request: { query?: unknown; body?: unknown },
   found: SchemaErrors,
-  ignored: readonly ProblemError[],
+  further: readonly ProblemError[],
 ) {
   const sent: Sent = {
     query: request.query,
@@ -32,9 +32,16 @@ export function invalidRequest(
     bodySchema: 'body' in route ? route.body : undefined,
     recordSchema: route.responses[201] ?? route.responses[200],
   };
-  const query = describeAll(inOrder(singleIssuesOf(found.query), request.query), 'query', sent);
-  const headers = [...ignored, ...describeAll(singleIssuesOf(found.headers), 'header', sent)];
-  const body = describeAll(singleIssuesOf(found.body), 'body', sent);
+  const all = (place: Place, issues: SingleIssue[]) => {
+    const described = describeAll(issues, place, sent);
+    // One error is enough for a field.
+    for (const error of further)
+      if (error.in === place && described.every(({ field }) => field !== error.field)) described.push(error);
+    return described;
+  };
+  const query = all('query', inOrder(singleIssuesOf(found.query), request.query));
+  const headers = all('header', singleIssuesOf(found.headers));
+  const body = all('body', singleIssuesOf(found.body));
   const errors = [...query, ...headers, ...body].slice(0, maximumErrors);
   const first = query[0]?.code ?? headers[0]?.code;
   if (first === undefined) return new Problem('validation_failed', { errors });

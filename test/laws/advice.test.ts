@@ -1,5 +1,6 @@
 /** What a caller is told about a mistake: what is wrong, where, and what to do instead. */
 import { describe, expect, test } from 'vitest';
+import type { ProblemError } from '../../contract/problem.ts';
 import { operationsOf } from '../../contract/operations.ts';
 import { v1 } from '../../contract/v1.ts';
 import { methodAdvice } from '../../server/http/routes.ts';
@@ -324,4 +325,29 @@ test('advice on an unsupported method is never given for a supported one', () =>
   const advised = operationsOf(v1).map(({ method, path }) => methodAdvice(method, path));
   expect(advised.filter((advice) => advice !== undefined)).toEqual([]);
   expect(methodAdvice('DELETE', '/v1/customers/cus_1')).toContain('PATCH');
+});
+
+test('what onConflict, If-Match and a new customer need is reported with everything else that is wrong', async () => {
+  const tenant = await world.organization();
+  const rows: [string, unknown, Record<string, string>, string[]][] = [
+    ['?onConflict=update', { email: 'x' }, {}, ['400', 'query onConflict', 'body email']],
+    ['?onConflict=return', {}, { 'if-match': '"x"' }, ['400', 'query onConflict', 'header if-match', 'body name']],
+    ['?onConflict=nope', { externalId: ' ' }, {}, ['400', 'query onConflict', 'body name']],
+    ['', { notes: 5 }, { 'if-match': '"x"' }, ['400', 'header if-match', 'body notes', 'body name']],
+    ['', { externalId: 'E', notes: 5 }, { 'if-match': '*' }, ['422', 'body notes', 'body name']],
+    ['?onConflict=update', { externalId: 'E', notes: 5 }, {}, ['422', 'body notes']],
+    ['', null, {}, ['422', 'body ']],
+  ];
+  for (const [query, sent, headers, expected] of rows) {
+    const { body } = await tenant.call('POST', `/v1/customers${query}`, sent, headers);
+    const errors = body.errors.map((error: ProblemError) => `${error.in} ${error.field}`);
+    expect([String(body.status), ...errors], query).toEqual(expected);
+  }
+  const item = { type: 'product', name: 'x', unitPrice: '1', sku: 5 };
+  const { errors } = (await tenant.call('POST', '/v1/items?onConflict=update', item, { 'if-match': '"x"' })).body;
+  expect(errors).toMatchObject([
+    { field: 'onConflict', message: 'must be one of error, return' },
+    { field: 'if-match', message: 'is not supported by this operation' },
+    { field: 'sku' },
+  ]);
 });
