@@ -51,6 +51,8 @@ function describeJson(facts: JsonFault): string {
 const notACursor = 'is not valid for this list; start again without it';
 const otherThanCursor =
   'differs from the value that the cursor was created with; repeat it unchanged, leave it out, or start again without the cursor';
+const mismatches = ({ parameters }: { parameters: readonly string[] }) =>
+  parameters.flatMap((parameter) => inQuery(parameter, 'cursor_mismatch', otherThanCursor));
 
 export const requestProblems = {
   malformed_request: row({
@@ -112,12 +114,12 @@ export const requestProblems = {
   cursor_mismatch: row({
     status: 400,
     title: 'Cursor mismatch',
-    detail: ({ parameter }: { parameter: string }) => `${parameter} ${otherThanCursor}.`,
-    errors: ({ parameter }) => inQuery(parameter, 'cursor_mismatch', otherThanCursor),
+    detail: (facts) => describeErrors({ errors: mismatches(facts) }),
+    errors: mismatches,
     meaning: 'A filter or `sort` differs from the value that the cursor was created with.',
     remedy:
       'Repeat filters and `sort` unchanged or leave them out. To change them, start again without a cursor. `limit` and `include` may change.',
-    example: { parameter: 'sort' },
+    example: { parameters: ['sort'] },
   }),
   invalid_header: row({
     status: 400,

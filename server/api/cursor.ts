@@ -1,5 +1,4 @@
 /** Cursors: where a page ended, its sort and its filters. A cursor is valid for one organization and one list. */
-import { isDeepStrictEqual } from 'node:util';
 import { deflateSync, inflateSync } from 'node:zlib';
 import { z } from 'zod';
 import { longestCursor } from '../../contract/list.ts';
@@ -57,10 +56,4 @@ export function readCursor(text: string, scope: CursorScope): CursorContent {
   if (!result.success) throw invalidCursor();
   const [value, id, query = {}, through = null] = result.data;
   return { after: [value, id], query, through };
-}
-
-/** Filters and sort may be repeated with a cursor or left out; a different value is the caller's mistake. */
-export function requireSame(name: string, sent: unknown, carried: unknown): void {
-  if (sent === undefined || isDeepStrictEqual(sent, carried)) return;
-  throw new Problem('cursor_mismatch', { parameter: name });
 }

@@ -11,7 +11,7 @@ import type { ListIndex } from '../records/list-index.ts';
 import type { Selection } from '../records/selection.ts';
 import { anyOf, atLeast, below, exactly, hasMembers } from '../records/sql.ts';
 import type { Condition } from '../records/sql.ts';
-import { invalidCursor, readCursor, requireSame, writeCursor } from './cursor.ts';
+import { invalidCursor, readCursor, writeCursor } from './cursor.ts';
 import { page } from './reply.ts';
 import type { Reply } from './reply.ts';
 
@@ -150,7 +150,11 @@ function continued(
   const carried = schema.safeParse(query);
   if (!carried.success) throw invalidCursor();
   const criteria = withoutDefaults(carried.data, defaults);
-  for (const [name, value] of Object.entries(sent)) requireSame(name, value, criteria[name] ?? defaults.get(name));
+  // Filters and sort may be repeated or left out; a different value is the caller's mistake.
+  const differs = ([name, value]: [string, unknown]) =>
+    value !== undefined && !isDeepStrictEqual(value, criteria[name] ?? defaults.get(name));
+  const parameters = Object.entries(sent).filter(differs);
+  if (parameters.length > 0) throw new Problem('cursor_mismatch', { parameters: parameters.map(([name]) => name) });
   return { criteria, after, bound: through };
 }
 

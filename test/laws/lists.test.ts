@@ -112,6 +112,8 @@ describe('lists', () => {
       expect((await beside(rest)).status).toBe(200);
     for (const rest of ['&status=archived', '&sort=-name', '&q=record', '&status=all'])
       expect((await beside(rest)).body).toMatchObject({ status: 400, code: 'cursor_mismatch' });
+    const { errors } = (await beside('&status=archived&sort=name&q=record')).body;
+    expect(errors.map(({ field }: { field: string }) => field).toSorted()).toEqual(['q', 'status']);
     const unfiltered = (await tenant.call('GET', '/v1/customers?limit=1')).body.pagination.nextCursor;
     expect((await tenant.call('GET', `/v1/customers?cursor=${unfiltered}&status=all&sort=-createdAt`)).status).toBe(
       200,
