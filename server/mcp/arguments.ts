@@ -20,14 +20,16 @@ export function chosenFields(fields: unknown, known: readonly string[], usual: r
   return ['id', ...names.map(String)];
 }
 
-/** What no operation checks in a tool that reads: optional arguments are not null, and booleans are booleans. */
+/** What no operation checks in a tool that reads: which arguments can be null, true or false, or a list. */
 export function requireForm({ inputSchema }: Tool, input: Arguments): void {
   const { properties, required = [] } = Object(inputSchema);
   for (const [name, value] of Object.entries(input)) {
     if (value === null && !required.includes(name))
       throw new ArgumentError(`${name} must not be null. Leave it out instead.`);
-    if (properties[name].type === 'boolean' && typeof value !== 'boolean')
-      throw new ArgumentError(`${name} must be true or false.`);
+    const { type } = properties[name];
+    if (type === 'boolean' && typeof value !== 'boolean') throw new ArgumentError(`${name} must be true or false.`);
+    // In a URL, a list is a parameter that is given twice.
+    if (type !== 'array' && Array.isArray(value)) throw new ArgumentError(`${name} must be one value, not a list.`);
   }
 }
 

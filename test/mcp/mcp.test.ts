@@ -568,6 +568,8 @@ describe('the tools', () => {
       ['find_customers', { metadata: { segment: null } }, /metadata\[segment\] must be text/],
       ['find_customers', { fields: null }, /^fields must not be null/],
       ['sum_proposals', { groupBy: null }, /^groupBy must not be null/],
+      ['find_customers', { status: ['active'] }, /^status must be one value, not a list\.$/],
+      ['sum_proposals', { currency: ['EUR', 'USD'] }, /^currency must be one value, not a list\.$/],
       ['find_proposals', { includeLineItems: 'true' }, /^includeLineItems must be true or false\.$/],
       ['find_proposals', { includeCustomer: 1 }, /^includeCustomer must be true or false\.$/],
       ['get_proposal', { proposalId: 'prp_1', includeLineItems: {} }, /^includeLineItems must be true or false\.$/],
