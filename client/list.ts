@@ -74,8 +74,9 @@ export async function* pagesOf<Page extends PageShape>(
   query: Query,
 ): AsyncGenerator<Page, void, undefined> {
   let { cursor } = query;
+  const { limit = largest } = query;
   for (;;) {
-    const { data: page } = await read({ limit: largest, ...query, cursor });
+    const { data: page } = await read({ ...query, limit, cursor });
     yield page;
     const { hasMore, nextCursor } = page.pagination;
     if (!hasMore || nextCursor === null) return;

@@ -26,6 +26,8 @@ describe('lists', () => {
     expect(asked).toEqual([`${world.url}/v1/customers?limit=1`]);
     await all(client.customers.list());
     expect(asked.at(-1)).toBe(`${world.url}/v1/customers?limit=100`);
+    await all(client.customers.list({ limit: undefined }));
+    expect(asked.at(-1)).toBe(`${world.url}/v1/customers?limit=100`);
   });
 
   test('iterates over pages, and returns the first one with its response', async () => {
