@@ -842,10 +842,7 @@ export type Item = {
   createdAt: string;
   /** When the record last changed. */
   updatedAt: string;
-  /**
-   * Identifies this version of the record. Send it as `If-Match` to change the record only if nobody else has, or as
-   * `If-None-Match` to fetch it only if it has changed.
-   */
+  /** Identifies this version of the item. Send it as `If-None-Match` to fetch the item only if it has changed. */
   etag: string;
 };
 

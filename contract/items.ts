@@ -67,7 +67,14 @@ const itemFields = {
   },
   createdAt: { record: fields.timestamp('When the record was created.') },
   updatedAt: { record: fields.timestamp('When the record last changed.') },
-  etag: { record: fields.etag },
+  etag: {
+    record: fields.etag.meta({
+      ...fields.etag.meta(),
+      // No operation changes an item.
+      description:
+        'Identifies this version of the item. Send it as `If-None-Match` to fetch the item only if it has changed.',
+    }),
+  },
 };
 
 export const item = z

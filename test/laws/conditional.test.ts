@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { conditionalHeaders } from '../../contract/headers.ts';
 import { mergePatch } from '../../server/records/merge-patch.ts';
 import type { ProblemError } from '../../contract/problem.ts';
-import { getOf, lists, operations, publishedExample } from '../contract.ts';
+import { getOf, lists, operations, publishedExample, recordSchema } from '../contract.ts';
 import { createRecord, idParameter, oneOfEach } from '../records.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
@@ -149,6 +149,15 @@ describe('every conditional header', () => {
       expect(places).toEqual(['query nope', `header ${undeclared[0]}`, ...(sent ? ['body nope'] : [])]);
     },
   );
+});
+
+test.each(lists)('the etag of $path is described with the headers that its operations take', (list) => {
+  const taken = operations
+    .filter(({ path }) => path.startsWith(list.path))
+    .flatMap(({ operation }) => operation.parameters.map(({ name }) => name));
+  const described = String(recordSchema(list).properties?.etag?.description);
+  for (const header of ['If-Match', 'If-None-Match'])
+    expect([header, described.includes(`\`${header}\``)]).toEqual([header, taken.includes(header)]);
 });
 
 test('If-Modified-Since and If-Range are ignored without modification dates and ranges (RFC 9110, 13.1)', async () => {
