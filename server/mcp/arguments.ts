@@ -29,7 +29,8 @@ export function requireForm({ inputSchema }: Tool, input: Arguments): void {
     const { type } = properties[name];
     if (type === 'boolean' && typeof value !== 'boolean') throw new ArgumentError(`${name} must be true or false.`);
     // In a URL, a list is a parameter that is given twice.
-    if (type !== 'array' && Array.isArray(value)) throw new ArgumentError(`${name} must be one value, not a list.`);
+    const one = type === 'object' ? 'an object' : 'one value';
+    if (type !== 'array' && Array.isArray(value)) throw new ArgumentError(`${name} must be ${one}, not a list.`);
   }
 }
 

@@ -1,5 +1,6 @@
 /** The Model Context Protocol server: the official SDK around the tools, a new instance for each request. */
 import { createMcpHandler, McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { maximumErrors } from '../../contract/limits.ts';
 import { toProblem } from '../problems/translate.ts';
 import { Problem } from '../problems/problem.ts';
 import { ArgumentError, requireForm } from './arguments.ts';
@@ -86,10 +87,11 @@ async function callTool(
 
 function requireArguments(tool: Tool, input: Arguments): void {
   const known = Object.keys(Object(tool.inputSchema.properties));
-  const unknown = Object.keys(input).find((argument) => !known.includes(argument));
-  if (unknown !== undefined) {
+  const unknown = Object.keys(input).filter((argument) => !known.includes(argument));
+  if (unknown.length > 0) {
+    const names = unknown.slice(0, maximumErrors).map((argument) => `"${argument.slice(0, 60)}"`);
     const help = known.length > 0 ? ` Arguments: ${known.join(', ')}.` : ' It takes none.';
-    throw new ArgumentError(`${tool.name} has no argument "${unknown.slice(0, 60)}".${help}`);
+    throw new ArgumentError(`${tool.name} has no argument ${names.join(', ')}.${help}`);
   }
   // The arguments of a write are the fields of its record, which its operation checks.
   if (tool.annotations.readOnlyHint) requireForm(tool, input);

@@ -548,6 +548,11 @@ describe('the tools', () => {
     const failures: [string, object, RegExp][] = [
       ['find_customers', { status: 'activ' }, /^invalid_parameter: .*active/],
       ['find_customers', { emial: 'x' }, /^find_customers has no argument "emial"\. Arguments: .*\bq, .*email/],
+      [
+        'get_item',
+        { itemId: 'itm_1', a: 1, b: null },
+        /^get_item has no argument "a", "b"\. Arguments: itemId, fields\.$/,
+      ],
       ['find_customers', { fields: ['nmae'] }, /^fields: there is no field "nmae"\. Did you mean "name"\?/],
       ['find_customers', { email: 'a b@c.example' }, /^invalid_parameter: email .*without a space; in a URL, .*%2B\.$/],
       ['save_customer', { name: 'Ann', email: 'nobody' }, /^validation_failed: .*e-?mail/],
@@ -570,6 +575,7 @@ describe('the tools', () => {
       ['sum_proposals', { groupBy: null }, /^groupBy must not be null/],
       ['find_customers', { status: ['active'] }, /^status must be one value, not a list\.$/],
       ['sum_proposals', { currency: ['EUR', 'USD'] }, /^currency must be one value, not a list\.$/],
+      ['find_items', { metadata: ['a'] }, /^metadata must be an object, not a list\.$/],
       ['find_proposals', { includeLineItems: 'true' }, /^includeLineItems must be true or false\.$/],
       ['find_proposals', { includeCustomer: 1 }, /^includeCustomer must be true or false\.$/],
       ['get_proposal', { proposalId: 'prp_1', includeLineItems: {} }, /^includeLineItems must be true or false\.$/],
