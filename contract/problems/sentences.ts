@@ -2,10 +2,10 @@
 import type { ProblemError } from '../problem.ts';
 
 /** How many errors `detail` names; the rest are in `errors`. */
-const named = 3;
+const most = 3;
 
 /** `limit must be a whole number from 1 to 100.` for each of the first errors, and how many more there are. */
-export function describeErrors({ errors }: { errors: readonly ProblemError[] }): string {
+export function describeErrors({ errors }: { errors: readonly ProblemError[] }, named = most): string {
   const sentences = errors.slice(0, named).map(sentenceOf);
   const more = errors.length - named;
   if (more > 0) sentences.push(`There ${more === 1 ? 'is 1 more problem' : `are ${more} more problems`}; see errors.`);

@@ -1,6 +1,7 @@
 /** The Model Context Protocol server: the official SDK around the tools, a new instance for each request. */
 import { createMcpHandler, McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { maximumErrors } from '../../contract/limits.ts';
+import { describeErrors } from '../../contract/problems/sentences.ts';
 import { toProblem } from '../problems/translate.ts';
 import { Problem } from '../problems/problem.ts';
 import { ArgumentError, requireForm } from './arguments.ts';
@@ -99,9 +100,10 @@ function requireArguments(tool: Tool, input: Arguments): void {
 
 const failed = (text: string): ToolResult => ({ isError: true, content: [{ type: 'text', text }] });
 
-/** `validation_failed: email must be one email address. Did you mean …?` */
+/** `validation_failed: email must be one email address. Did you mean …?` All errors are in the text: nothing else is. */
 function explain(problem: Problem): string {
-  const { code, message, errors } = problem;
+  const { code, errors } = problem;
+  const message = errors.length > 1 ? describeErrors({ errors }, errors.length) : problem.message;
   const { existingId } = problem.body('', '');
   const suggestions = errors.flatMap(({ field, suggestion }) =>
     suggestion === undefined || message.includes(suggestion) ? [] : [` For ${field}, did you mean "${suggestion}"?`],

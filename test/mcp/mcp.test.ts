@@ -557,6 +557,11 @@ describe('the tools', () => {
       ['find_customers', { email: 'a b@c.example' }, /^invalid_parameter: email .*without a space; in a URL, .*%2B\.$/],
       ['save_customer', { name: 'Ann', email: 'nobody' }, /^validation_failed: .*e-?mail/],
       ['save_customer', { address: { country: 'UK' }, name: 'Ann' }, /GB/],
+      [
+        'save_customer',
+        { name: 1, email: 'x', phone: '1', taxId: 5, notes: 5 },
+        /^validation_failed: name .*\. email .*\. phone .*\. taxId must be a string\. notes must be a string\.$/,
+      ],
       ['save_customer', {}, /^validation_failed: .*name/],
       ['get_customer', {}, /^customerId is required\.$/],
       ['get_customer', { customerId: '../items' }, /^not_found: /],
