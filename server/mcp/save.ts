@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { AppRoute } from '@ts-rest/core';
 import { isBlank } from '../../contract/text.ts';
 import { v1 } from '../../contract/v1.ts';
+import { Problem } from '../problems/problem.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
 import { idIn } from './arguments.ts';
 import { presented } from './result.ts';
@@ -77,6 +78,13 @@ export function createItem(): Tool {
     description: `${create.description} Repeating the same call within 24 hours creates nothing new, and says replayed. ${untrustedNotice}`,
     inputSchema: { type: 'object', properties, required, additionalProperties: false },
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-    run: (body, { call }) => createOnce(call, { create, get, idName: 'itemId' }, body),
+    run: (body, { call }) => createOnce(call, { create, get, idName: 'itemId' }, body).catch(withoutOnConflict),
   };
+}
+
+/** This tool has no onConflict, so its advice is that for an update. */
+function withoutOnConflict(error: unknown): never {
+  if (!(error instanceof Problem && error.code === 'external_id_taken')) throw error;
+  const { existingId } = error.body('', '');
+  throw new Problem('external_id_taken', { record: 'item', existingId, isUpdate: true });
 }

@@ -545,6 +545,7 @@ describe('the tools', () => {
 
   test('say what is wrong, with the nearest valid value', async () => {
     const tenant = await world.organization();
+    await tenant.client.items.create({ type: 'product', name: 'Chai', unitPrice: '1', externalId: 'E' });
     const failures: [string, object, RegExp][] = [
       ['find_customers', { status: 'activ' }, /^invalid_parameter: .*active/],
       ['find_customers', { emial: 'x' }, /^find_customers has no argument "emial"\. Arguments: .*\bq, .*email/],
@@ -563,6 +564,11 @@ describe('the tools', () => {
         /^validation_failed: name .*\. email .*\. phone .*\. taxId must be a string\. notes must be a string\.$/,
       ],
       ['save_customer', {}, /^validation_failed: .*name/],
+      [
+        'create_item',
+        { type: 'product', name: 'Other', unitPrice: '1', externalId: 'E' },
+        /Use that item, or choose another externalId\. It is itm_\w+\.$/,
+      ],
       ['get_customer', {}, /^customerId is required\.$/],
       ['get_customer', { customerId: '../items' }, /^not_found: /],
       ['get_proposal', { proposalId: 'P-1042' }, /call find_proposals with number/],
