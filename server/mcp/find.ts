@@ -118,7 +118,7 @@ export function getTool(name: string, route: AppRoute, { idName, hint }: { idNam
   return {
     name,
     title: route.summary ?? name,
-    description: `${route.description}${lines ? ' Its lines only with includeLineItems.' : ''} ${untrustedNotice}`,
+    description: `${lines ? route.description?.replace(/\.$/, ' if includeLineItems is true.') : route.description} ${untrustedNotice}`,
     inputSchema: {
       type: 'object',
       properties: { [idName]: { type: 'string' }, fields: fieldsArgument(usual, usual), ...(lines && lineArguments) },

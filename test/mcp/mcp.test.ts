@@ -457,6 +457,8 @@ describe('the tools', () => {
     const described = (tool: string, field: string) =>
       tools.find(({ name }: { name: string }) => name === tool).inputSchema.properties[field].description;
     expect(described('create_item', 'unitPrice')).toBe('Price of one unit');
+    const { description } = tools.find(({ name }: { name: string }) => name === 'get_proposal');
+    expect(description).toMatch(/^Returns one proposal by id, with its lines if includeLineItems is true\. Texts /);
     expect(described('create_item', 'taxRate')).toBe('Tax rate in percent');
     expect(described('save_customer', 'notes')).toBe('Internal notes, never shown to the customer');
   });
