@@ -2,11 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { canReach, changeOwner, chooseAccount, ignoring, IS_ROOT, lstatIfAny, NOBODY, run, SELF } from './account.ts';
 import type { Account } from './account.ts';
+import { makeFolder } from './make-folder.ts';
 
 export type Place = { cluster: string; account: Account; logFile: string; lockFile: string; passwordFile: string };
 
@@ -84,14 +85,6 @@ async function writableFolder(path: string): Promise<string> {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(`Set DATA_DIR to a folder that this user can write to (${reason}).`, { cause });
   }
-}
-
-/** fs.mkdir's own `recursive` never returns below a folder that cannot have children, such as /proc. */
-async function makeFolder(path: string): Promise<void> {
-  const found = await fs.stat(path).catch(ignoring('ENOENT'));
-  if (found?.isDirectory()) return;
-  if (dirname(path) !== path) await makeFolder(dirname(path));
-  await fs.mkdir(path, { mode: 0o755 }).catch(ignoring('EEXIST'));
 }
 
 /** Anyone who can write to the folder can replace the database. A group with that right is trusted. */

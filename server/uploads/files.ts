@@ -4,6 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { access, chmod, lstat, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { makeFolder } from '../embedded/make-folder.ts';
 import type { Upload } from '../entities/upload.ts';
 import { Problem } from '../problems/problem.ts';
 
@@ -117,7 +118,7 @@ async function existing(path: string): Promise<string> {
 
 /** A folder that only this account can enter: `path`, or a new one beside it if another account owns `path`. */
 export async function privateFolder(path: string): Promise<string> {
-  await mkdir(dirname(path), { recursive: true });
+  await makeFolder(dirname(path));
   await mkdir(path, { mode: 0o700 }).catch((error: unknown) => {
     if (Reflect.get(Object(error), 'code') !== 'EEXIST') throw error;
   });
