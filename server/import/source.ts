@@ -144,12 +144,17 @@ export async function* textOf(source: Source): AsyncGenerator<string> {
 
 /** Stores a stream, such as standard input, in a temporary file during `work`, because it is read more than once. */
 export async function withSpooled<T>(input: AsyncIterable<Uint8Array>, work: (file: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'proposal-api-import-'));
+  const folder = await mkdtemp(join(tmpdir(), 'proposal-api-import-')).catch(notCopied);
   try {
     const file = join(folder, 'input');
-    await run(input, createWriteStream(file, { mode: 0o600 }));
+    await run(input, createWriteStream(file, { mode: 0o600 })).catch(notCopied);
     return await work(file);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+function notCopied(cause: unknown): never {
+  const sentence = `standard input cannot be copied to a temporary file in ${tmpdir()}: ${messageOf(cause)}`;
+  throw new UsageError(`${sentence}. Set TMPDIR to another folder, or name the file instead.`, { cause });
 }

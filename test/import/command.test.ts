@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { describe, expect, inject, test } from 'vitest';
+import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { drawProgress, progressBar } from '../../server/commands/progress-bar.ts';
+import { runCommand } from '../command.ts';
 import { program } from '../program.ts';
 import { useWorld } from '../world.ts';
 import { withFile } from './importing.ts';
@@ -79,6 +80,24 @@ describe('the import command', () => {
       expect((await withMap(text)).stderr).toMatch(/must contain a JSON object of columns to fields/);
     expect(await withMap('{"Company":"companyName"}')).toMatchObject({ status: 0 });
     expect((await tenant.call('GET', '/v1/customers')).body.data).toMatchObject([{ companyName: 'Ana Ltd' }]);
+  });
+
+  test('says where standard input cannot be copied to, and what to do', async () => {
+    const { organization } = await world.organization();
+    const words = ['import', 'customers', '-', '--organization', organization.slug];
+    vi.stubEnv('TMPDIR', '/dev/null');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { status, err } = await runCommand(
+      words,
+      { DATABASE_URL: inject('databaseUrl') },
+      'externalId,name\nC-1,Ana\n',
+    );
+    expect([status, err]).toEqual([
+      1,
+      expect.stringMatching(
+        /^error: standard input cannot be copied to a temporary file in \/dev\/null: ENOTDIR\b[^\n]+\. Set TMPDIR [^\n]+\n$/,
+      ),
+    ]);
   });
 
   test('lists bad rows on standard error, exits with 2, and prints JSON on request', async () => {
