@@ -312,7 +312,7 @@ test('a later page of the audit log costs no more than the first', async () => {
 
 test('webhooks find what changed in a period by an index, in order', async () => {
   const { organization } = tenant;
-  const { pool } = world.database;
+  const { pool, isDistributed } = world.database;
   const period = { since: '2024-10-01T00:00:00.000Z', until: '2024-10-02T00:00:00.000Z' };
   const endpoint = `with endpoint as (
       insert into webhook_endpoints (organization_id, id, name, url, events, secrets, active_since)
@@ -322,12 +322,13 @@ test('webhooks find what changed in a period by an index, in order', async () =>
   const statements = await statementsDuring(async () => {
     const { changes } = await readChanges(pool, organization.id, period);
     expect(changes.length).toBeGreaterThan(80);
-    await organizationsToScan(pool, false);
+    await organizationsToScan(pool, isDistributed);
   });
   const reads = statements.filter(({ text }) => /^\W*select\b.*\b(?:customers|items|proposals)\b/s.test(text));
   // By text, because the service may have looked for changes in the meantime.
   const different = new Map(reads.map((read) => [read.text, read]));
-  expect(different.size).toBe(5);
+  // On a cluster, the look for organizations reads no records.
+  expect(different.size).toBe(isDistributed ? 4 : 5);
   for (const read of different.values()) {
     const { buffers, plan } = await explained(read);
     expect(plan, read.text).not.toMatch(
