@@ -32,7 +32,7 @@ test('resends a statement that failed because the one before it did not prepare 
   const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   // A statement queued behind a slow one is also sent on a separate connection.
   await expect.poll(async () => (await pool.query(waiting)).rowCount, { interval: 5, timeout: 120_000 }).toBe(4);
-  for (const pid of opened) await pool.query('select pg_cancel_backend($1)', [pid]);
+  for (const pid of opened) await pool.query('select pg_cancel_backend($1::int)', [pid]);
   expect(await Promise.all([first, second])).toMatchObject([[{ status: 'rejected' }], [{ status: 'rejected' }]]);
   await lock.query('rollback');
   lock.release();
