@@ -41,7 +41,7 @@ export async function importChunk(work: Work, entries: readonly Entry[], attempt
 async function importAtOnce(work: Work, entries: readonly Entry[], isLocking: boolean): Promise<Plan[]> {
   const plans = await planRows(work, entries, isLocking);
   const planned = plans.filter(isWritten);
-  await rejectTaken(work, planned);
+  await rejectTaken(work, planned, isLocking);
   const rejected = new Set(planned.filter((plan) => !isWritten(plan)).map(({ id }) => id));
   // Plans that build on a row that has just been rejected are made again without it.
   if (plans.some(({ id, outcome }) => typeof outcome === 'string' && rejected.has(id))) throw new SameRecord();
@@ -66,22 +66,21 @@ function finalPlans(plans: readonly Plan[]): Plan[] {
  * Rejects rows with a unique value that another record has, such as a sku, or with a value that no record may have. A
  * value that another row of the file gives up is not available before the next import.
  */
-async function rejectTaken(work: Work, plans: readonly Plan[]): Promise<void> {
-  const { refusedValues } = work.kind;
+async function rejectTaken(work: Work, plans: readonly Plan[], isRepeated: boolean): Promise<void> {
+  const { refusedValues, unique } = work.kind;
   if (refusedValues) for (const plan of await findRefused(work, plans)) plan.outcome = [refusedValues.rejection];
-  for (const unique of uniqueOf(work.kind)) await rejectTakenBy(work, unique, plans);
+  // At first, the index finds a taken externalId, but not in a dry run, and it does not tell whose it is.
+  if (work.store.dry || isRepeated) await rejectTakenBy(work, externalIdOfKind(work.kind), plans);
+  if (unique) await rejectTakenBy(work, unique, plans);
 }
 
-const uniqueOf = ({ name, unique }: Kind): UniqueKey[] => [
-  {
-    field: 'externalId',
-    property: 'externalId',
-    column: 'external_id',
-    constraint: `${name}_external_id`,
-    code: 'external_id_taken',
-  },
-  ...(unique ? [unique] : []),
-];
+const externalIdOfKind = ({ name }: Kind): UniqueKey => ({
+  field: 'externalId',
+  property: 'externalId',
+  column: 'external_id',
+  constraint: `${name}_external_id`,
+  code: 'external_id_taken',
+});
 
 async function rejectTakenBy(work: Work, unique: UniqueKey, plans: readonly Plan[]): Promise<void> {
   const { store, kind, table } = work;
@@ -131,7 +130,7 @@ const isClash = (error: unknown) =>
 /** Why the database rejected a row; undefined if the cause is an outage or a bug of ours. */
 function rejectionOf(error: unknown, kind: Kind): Rejection | undefined {
   const [code, constraint] = [sqlStateOf(error), constraintOf(error)];
-  const unique = uniqueOf(kind).find((one) => one.constraint === constraint);
+  const unique = [externalIdOfKind(kind), kind.unique].find((one) => one?.constraint === constraint);
   if (unique) return { field: unique.field, code: unique.code, message: `is taken by another ${kind.id}` };
   if (code === '22003')
     return { field: '', code: 'out_of_range', message: 'has an amount that is too large to be stored' };

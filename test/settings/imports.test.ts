@@ -531,15 +531,15 @@ describe('an import', () => {
   test('can be started again after its process dies without storing a row twice, even if every row creates a record', async () => {
     const { tenant, visiting } = await start();
     const { pool } = world.database;
-    await tenant.call('POST', '/v1/customers', { name: 'Ana', externalId: 'C-0' });
+    await tenant.call('POST', '/v1/customers', { name: 'Ana', externalId: 'C-1' });
     await check(visiting, `externalId,name\n${',Bo\n'.repeat(1500)}C-1,Ana\n`);
     await choose(visiting, tenant, ['externalId', 'name'], { match: 'none' });
     await settled(visiting);
     const before = world.log.length;
     const client = await patientConnection(pool);
     await client.query('begin');
-    // The import's last row waits to see whether its externalId is taken.
-    await client.query(`update customers set external_id = 'C-1' where organization_id = $1`, [tenant.organization.id]);
+    // The import's last row waits for this lock.
+    await client.query(`delete from customers where organization_id = $1`, [tenant.organization.id]);
     await press(visiting, 'start', tenant);
     const stored = async () =>
       (await pool.query(`select from customers where organization_id = $1 and name = 'Bo'`, [tenant.organization.id]))
@@ -547,7 +547,7 @@ describe('an import', () => {
     await expect.poll(stored, { timeout: 120_000 }).toBe(1000);
     const kill = () => spawnSync('pkill', ['-KILL', '-P', `${process.pid}`, '-f', 'uploads/worker']).status;
     await expect.poll(kill).toBe(0);
-    await client.query('rollback');
+    await client.query('commit');
     client.release();
     const page = words(await settled(visiting));
     expect(page).toMatch(
