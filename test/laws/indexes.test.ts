@@ -336,6 +336,9 @@ test('webhooks find what changed in a period by an index, in order', async () =>
     );
     expect(buffers, read.text).toBeLessThan(500);
   }
+  // Otherwise, the service would look for changes during other tests.
+  for (const table of ['endpoints', 'positions'])
+    await pool.query(`delete from webhook_${table} where organization_id = $1`, [organization.id]);
 });
 
 test('the lines of proposals are found by their own index', async () => {
