@@ -28,7 +28,7 @@ function redact(line: string): string {
   return shown.replaceAll(key, redacted);
 }
 
-/** How often a pipe that is full may refuse a line, every tenth of a second, before it counts as one that nobody reads. */
+/** How many times in a row a full pipe may refuse a line, ten times a second, before it counts as one that nobody reads. */
 const mostRefusals = 30;
 let refusals = 0;
 

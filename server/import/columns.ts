@@ -26,7 +26,7 @@ export type ColumnPlan = {
   /** What is wrong with the header; nothing is imported while a plan has faults or questions. */
   faults: string[];
   questions: Question[];
-  /** For values that are ambiguous on their own. */
+  /** How the file writes numbers and dates, for a report of its rejected rows. */
   notation: Notation;
   /** The record that the cells describe; undefined if the row is not a separate record. */
   read(cells: readonly Cell[]): Pick<Entry, 'value' | 'signs'> | undefined;

@@ -8,7 +8,7 @@ type Page = {
   pagination: { hasMore: boolean; nextCursor: string | null };
   syncedThrough: string | null;
 };
-/** What the workflow remembers: the time from which to ask, the records that it has seen, and where the next poll goes on. */
+/** What the workflow remembers: the time from which to ask, the records that it has seen, and where the next poll continues. */
 export type Memory = { since: string; seen: string[]; cursor?: string };
 
 const start = '1970-01-01T00:00:00.000Z';
