@@ -5,7 +5,7 @@ import { batchSize, inBatches } from '../database/batches.ts';
 import { createBackground } from '../database/background.ts';
 import type { Background } from '../database/background.ts';
 import { idempotencyLifetime } from '../entities/idempotency-key.ts';
-import { expireDeliveries } from '../webhooks/deliveries.ts';
+import { expireDeliveries } from '../webhooks/expire.ts';
 
 /** Maximum number of attempt counts; beyond that, those that end first are removed. */
 export const mostAttempts = 100_000;

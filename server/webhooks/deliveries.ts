@@ -7,7 +7,6 @@ import { queryIn } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import type { OrganizationId } from '../entities/owned.ts';
 import type { DeliveryState } from '../entities/webhook.ts';
-import { logDays, retryDays } from './retry.ts';
 
 type Client = Pick<pg.ClientBase, 'query'>;
 /** The organization's id and the endpoint's. */
@@ -147,12 +146,17 @@ export async function writeResults(client: Client, { organizationId, id }: Targe
   if (waiting.length > 0) await client.query(postpone, values);
 }
 
-const release = `update webhook_deliveries set due_at = $3 where organization_id = $1
-  and ${locked("l.endpoint_id = $2 and l.state = 'pending' and l.due_at > $3")}`;
+/** Up to a batch of an endpoint's deliveries, in the order of an index. */
+export const lockedBatch = (condition: (row: string) => string, order: 'due_at' | 'found_at') =>
+  locked(`l.endpoint_id = $2 and ${condition('l')} and l.id = any(array(select b.id from webhook_deliveries b
+    where b.organization_id = $1 and b.endpoint_id = $2 and ${condition('b')} order by b.${order} limit ${batchSize}))`);
+const waiting = (row: string) => `${row}.state = 'pending' and ${row}.due_at > $3`;
+const release = `update webhook_deliveries set due_at = $3
+  where organization_id = $1 and ${lockedBatch(waiting, 'due_at')}`;
 
-/** The endpoint works again: what waits for its next attempt is due now. */
-export const releaseWaiting = (client: Client, { organizationId, id }: Target, now: string) =>
-  client.query(release, [organizationId, id, now]);
+/** The endpoint works again: what waits for its next attempt is due now. Any number of events may wait. */
+export const releaseWaiting = (pool: pg.Pool, { organizationId, id }: Target, now: string) =>
+  inBatches(pool, release, [organizationId, id, now]);
 
 /** When the next delivery is due, or can be recovered. */
 const next = `select least(
@@ -165,33 +169,8 @@ export async function nextDue(client: Client, { organizationId, id }: Target, le
   return due?.at ?? null;
 }
 
-/** Up to a batch of an endpoint's deliveries, in the order of an index. */
-const lockedBatch = (condition: (row: string) => string, order: 'due_at' | 'found_at') =>
-  locked(`l.endpoint_id = $2 and ${condition('l')} and l.id = any(array(select b.id from webhook_deliveries b
-    where b.organization_id = $1 and b.endpoint_id = $2 and ${condition('b')} order by b.${order} limit ${batchSize}))`);
-const olderThan = (days: number) => (row: string) => `${row}.found_at < now() - interval '${days} days'`;
-const pending = (row: string) => `${row}.state = 'pending' and ${olderThan(retryDays)(row)}`;
-
-const giveUp = `update webhook_deliveries set state = 'failed',
-    error = coalesce(error, 'It could not be delivered within ${retryDays} days.')
-  where organization_id = $1 and ${lockedBatch(pending, 'due_at')}`;
-const remove = `delete from webhook_deliveries where organization_id = $1
-  and ${lockedBatch(olderThan(logDays), 'found_at')}`;
-
-/**
- * Gives up what could not be delivered in time, and removes what is too old to be sent again. One endpoint after another:
- * on a cluster, endpoints and their deliveries are on different nodes.
- */
-export async function expireDeliveries(pool: pg.Pool): Promise<void> {
-  const { rows: endpoints } = await pool.query<Target>(
-    'select organization_id as "organizationId", id from webhook_endpoints',
-  );
-  for (const { organizationId, id } of endpoints)
-    for (const text of [giveUp, remove]) await inBatches(pool, text, [organizationId, id]);
-}
-
-/** Locks the deliveries of an endpoint, or those in a state, before they are changed. */
-export const lockDeliveries = (em: ScopedEntityManager, endpointId: string, state?: DeliveryState): Promise<object[]> =>
-  queryIn(em, lockAll, [endpointId, state ?? null]);
+/** Locks the deliveries of an endpoint in a state, before they are changed. */
+export const lockDeliveries = (em: ScopedEntityManager, endpointId: string, state: DeliveryState): Promise<object[]> =>
+  queryIn(em, lockAll, [endpointId, state]);
 const lockAll = `select count(*) from (select from webhook_deliveries where organization_id = ? and endpoint_id = ?
-  and state = coalesce(?, state) order by id for update) l`;
+  and state = ? order by id for update) l`;

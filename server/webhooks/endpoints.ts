@@ -3,7 +3,7 @@ import { forUpdate, queryIn } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { organizationOf } from '../entities/owned.ts';
 import { uuidv7 } from '../entities/uuid.ts';
-import { WebhookDelivery, WebhookEndpoint, WebhookPosition } from '../entities/webhook.ts';
+import { WebhookEndpoint, WebhookPosition } from '../entities/webhook.ts';
 import { Problem } from '../problems/problem.ts';
 import { asAdmin, requireTeam, transactionStartOf } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
@@ -13,7 +13,7 @@ import { rememberAllTurns } from './turns.ts';
 import { checkFields } from './endpoint-fields.ts';
 import type { EndpointFields } from './endpoint-fields.ts';
 import { newSecret } from './sign.ts';
-import { lockDeliveries } from './deliveries.ts';
+import { restart, thenHasten, unleased } from './restart.ts';
 
 export const maximumEndpoints = 10;
 export const privilege = 'manage webhooks';
@@ -83,50 +83,40 @@ export const changeEndpoint = (
   { id, ...typed }: EndpointFields & { id: string },
   { destinations }: Pick<EndpointParts, 'destinations'>,
 ): Promise<WebhookEndpoint> =>
-  asAdmin(em, actor, { privilege, action: 'webhook_changed', detail: typed.name }, async (inner) => {
-    const endpoint = await lockEndpoint(inner, id);
-    const fields = await checkFields(typed, destinations);
-    const previous = endpoint.url === fields.url ? undefined : endpoint.url;
-    Object.assign(endpoint, fields);
-    // A process that is sending to the old URL notices that it lost the lease.
-    if (previous !== undefined)
-      await restart(inner, endpoint, endpoint.activeSince && (await transactionStartOf(inner, actor)));
-    return { value: endpoint, entry: { detail: endpoint.name, ...(previous !== undefined && { previous }) } };
-  });
-
-const unleased = { lease: null, leasedUntil: null };
-
-/** The receiver may work from now on, so what waits for its next attempt is due. `now` is null if it is switched off. */
-async function restart(em: ScopedEntityManager, endpoint: WebhookEndpoint, now: string | null): Promise<void> {
-  Object.assign(endpoint, unleased, { failures: 0, failingSince: null, dueAt: now });
-  if (now === null) return;
-  await lockDeliveries(em, endpoint.id, 'pending');
-  const waiting = { endpointId: endpoint.id, state: 'pending', dueAt: { $gt: now } } as const;
-  await em.nativeUpdate(WebhookDelivery, waiting, { dueAt: now });
-}
+  thenHasten(
+    em,
+    asAdmin(em, actor, { privilege, action: 'webhook_changed', detail: typed.name }, async (inner) => {
+      const endpoint = await lockEndpoint(inner, id);
+      const fields = await checkFields(typed, destinations);
+      const previous = endpoint.url === fields.url ? undefined : endpoint.url;
+      Object.assign(endpoint, fields);
+      if (previous === undefined) return { value: { endpoint, dueAt: null }, entry: { detail: endpoint.name } };
+      const dueAt = endpoint.activeSince && (await transactionStartOf(inner, actor));
+      return { value: restart(endpoint, dueAt), entry: { detail: endpoint.name, previous } };
+    }),
+  );
 
 /** When switched on, it receives changes from now on, and events that are still pending. */
 export const switchEndpoint = (
   em: ScopedEntityManager,
   actor: Actor,
   { id, on }: { id: string; on: boolean },
-): Promise<WebhookEndpoint> =>
-  asAdmin(
+): Promise<WebhookEndpoint> => {
+  const attempt = { privilege, action: on ? 'webhook_switched_on' : 'webhook_switched_off' } as const;
+  return thenHasten(
     em,
-    actor,
-    { privilege, action: on ? 'webhook_switched_on' : 'webhook_switched_off' },
-    async (inner, organization) => {
+    asAdmin(em, actor, attempt, async (inner, organization) => {
       if (on) requireTeam(organization, 'Webhooks need');
       const now = on ? await transactionStartOf(inner, actor) : null;
       // Before the endpoint is locked, in the same order as a scan.
       if (now !== null) await startScanning(inner, now);
       const endpoint = await lockEndpoint(inner, id);
-      if (on === (endpoint.activeSince !== null)) return { value: endpoint };
+      if (on === (endpoint.activeSince !== null)) return { value: { endpoint, dueAt: null } };
       Object.assign(endpoint, { activeSince: now, offReason: null });
-      await restart(inner, endpoint, now);
-      return { value: endpoint, entry: { detail: endpoint.name } };
-    },
+      return { value: restart(endpoint, now), entry: { detail: endpoint.name } };
+    }),
   );
+};
 
 /** Every one of them signs every request. */
 const maximumSecrets = 5;
@@ -152,12 +142,10 @@ export const replaceSecret = (
     return { value: { endpoint, secret }, entry: { detail: endpoint.name } };
   });
 
-/** Removes it together with its deliveries. */
+/** Its deliveries, of which there may be millions, are removed in the background by `expireDeliveries`. */
 export const removeEndpoint = (em: ScopedEntityManager, actor: Actor, id: string): Promise<WebhookEndpoint> =>
   asAdmin(em, actor, { privilege, action: 'webhook_removed' }, async (inner) => {
     const endpoint = await lockEndpoint(inner, id);
-    await lockDeliveries(inner, id);
-    await inner.nativeDelete(WebhookDelivery, { endpointId: id });
     inner.remove(endpoint);
     return { value: endpoint, entry: { detail: endpoint.name } };
   });

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { removeExpired } from '../../server/http/retention.ts';
 import { uuidv7 } from '../../server/entities/uuid.ts';
 import { batchSize } from '../../server/database/batches.ts';
-import { expireDeliveries } from '../../server/webhooks/deliveries.ts';
+import { expireDeliveries } from '../../server/webhooks/expire.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 
@@ -156,6 +156,8 @@ describe('webhook deliveries', () => {
     const text = `insert into webhook_endpoints (organization_id, id, name, url, events, secrets, failures, wakes)
       values ($1, $2, 'E', 'https://example.com', '{}', '[]', 0, 0)`;
     await world.database.pool.query(text, [tenant.organization.id, endpointId]);
+    const position = 'insert into webhook_positions (organization_id, looked_through) values ($1, now())';
+    await world.database.pool.query(position, [tenant.organization.id]);
   });
 
   test.each(['delivered', 'failed', 'replaced'])('are kept for 30 days: %s', async (state) => {

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { setPlan } from '../../server/accounts/organizations.ts';
 import { changeEndpoint, createEndpoint, removeEndpoint, switchEndpoint } from '../../server/webhooks/endpoints.ts';
+import { expireDeliveries } from '../../server/webhooks/expire.ts';
 import { listEndpoints, resend, sendTest } from '../../server/webhooks/log.ts';
 import { forOrganization } from '../../server/database/tenant.ts';
 import { eraseCustomer } from '../../server/records/erase-customer.ts';
@@ -201,6 +202,7 @@ describe('an endpoint', () => {
       parts,
     );
     await removeEndpoint(tenant.em(), tenant.admin, endpoint.id);
+    await expireDeliveries(world.database.pool);
     expect(await deliveriesOf(world, tenant)).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 /** How delivery ends: after how many attempts and days, and what an admin can still do afterward. */
 import { afterAll, describe, expect, test } from 'vitest';
 import { removeMember } from '../../server/accounts/members.ts';
-import { expireDeliveries } from '../../server/webhooks/deliveries.ts';
+import { expireDeliveries } from '../../server/webhooks/expire.ts';
 import { changeEndpoint, switchEndpoint } from '../../server/webhooks/endpoints.ts';
 import { resend, resendFailed } from '../../server/webhooks/log.ts';
 import { startMailServer } from '../settings/providers.ts';

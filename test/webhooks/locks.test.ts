@@ -1,6 +1,7 @@
 /** Operations that change deliveries wait for one another, but never deadlock. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { setPlan } from '../../server/accounts/organizations.ts';
+import { batchSize } from '../../server/database/batches.ts';
 import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { Database } from '../../server/database/orm.ts';
@@ -9,7 +10,6 @@ import { uuidv7 } from '../../server/entities/uuid.ts';
 import { eraseCustomer } from '../../server/records/erase-customer.ts';
 import {
   claimDue,
-  expireDeliveries,
   recoverDeliveries,
   releaseWaiting,
   unclaim,
@@ -17,7 +17,8 @@ import {
 } from '../../server/webhooks/deliveries.ts';
 import type { Target } from '../../server/webhooks/deliveries.ts';
 import { deliverTo, deliveryLimits } from '../../server/webhooks/deliver.ts';
-import { createEndpoint, removeEndpoint } from '../../server/webhooks/endpoints.ts';
+import { changeEndpoint, createEndpoint, removeEndpoint } from '../../server/webhooks/endpoints.ts';
+import { expireDeliveries } from '../../server/webhooks/expire.ts';
 import { scanOrganization } from '../../server/webhooks/scan.ts';
 import { releaseLease, renewLease, takeLeases } from '../../server/webhooks/leases.ts';
 import { resendFailed } from '../../server/webhooks/log.ts';
@@ -49,13 +50,13 @@ const proposals = `insert into proposals (organization_id, id, customer_id, numb
 const deliveries = `insert into webhook_deliveries
     (organization_id, id, endpoint_id, type, record_id, happened_at, found_at, state, due_at, attempts, attempted_at)
   select $1, d.id, $2, 'customer.updated', record, now(), now() - interval '31 days' * $6, $5,
-    now() - interval '1 second', 1, now() - interval '1 hour'
+    now() + $7::interval, 1, now() - interval '1 hour'
   from unnest($3::uuid[], $4::uuid[]) with ordinality as d (id, record, position) order by position`;
 
 type Scene = Awaited<ReturnType<typeof scene>>;
 
 /** An endpoint, and deliveries of a customer and its two proposals, not stored in the order of their ids. */
-async function scene({ state = 'pending', age = 0 } = {}) {
+async function scene({ state = 'pending', age = 0, dueIn = '-1 second' } = {}) {
   const { organization, admin } = await issueKeys(database, 1);
   const { em } = forOrganization(database, organization.id);
   const fields = { name: 'E', url: 'http://127.0.0.1/', events: ['customer.updated'] };
@@ -66,7 +67,7 @@ async function scene({ state = 'pending', age = 0 } = {}) {
   const { pool } = database;
   await pool.query(customers, [organization.id, [customerId]]);
   await pool.query(proposals, [organization.id, customerId, records.slice(1)]);
-  await pool.query(deliveries, [organization.id, endpoint.id, ids.toReversed(), records, state, age]);
+  await pool.query(deliveries, [organization.id, endpoint.id, ids.toReversed(), records, state, age, dueIn]);
   const target: Target = { organizationId: organization.id, id: endpoint.id };
   return { organization, admin, em, endpoint, records, ids, target };
 }
@@ -125,7 +126,18 @@ const changes: Record<string, [wanted: Parameters<typeof scene>[0], change: (sce
     { state: 'failed' },
     ({ em, admin, endpoint: { id } }) => resendFailed(em(), admin, { id, since: '2020-01-01T00:00:00Z' }),
   ],
-  'removes with the endpoint': [{}, ({ em, admin, endpoint: { id } }) => removeEndpoint(em(), admin, id)],
+  'removes after the endpoint': [
+    {},
+    async ({ em, admin, endpoint: { id } }) => {
+      await removeEndpoint(em(), admin, id);
+      await expireDeliveries(database.pool);
+    },
+  ],
+  'sends to another URL': [
+    { dueIn: '1 hour' },
+    ({ em, admin, endpoint: { id, name, events } }) =>
+      changeEndpoint(em(), admin, { id, name, events, url: 'http://127.0.0.1/other' }, parts),
+  ],
 };
 
 describe('an erasure does not deadlock with work that', () => {
@@ -138,8 +150,60 @@ describe('an erasure does not deadlock with work that', () => {
   });
 });
 
+describe('an endpoint with any number of deliveries', () => {
+  const url = 'http://127.0.0.1/other';
+  const middle = 'select from webhook_deliveries where organization_id = $1 and id = $2 for update';
+  const add = ({ target }: Scene, count: number) =>
+    database.pool.query(
+      `insert into webhook_deliveries (organization_id, id, endpoint_id, type, happened_at, found_at, state, due_at)
+       select $1, gen_random_uuid(), $2, 't', now(), now(), 'pending', now() + interval '1 hour' from generate_series(1, $3)`,
+      [target.organizationId, target.id, count],
+    );
+
+  test.each<[string, (scene: Scene) => Promise<unknown>]>([
+    ['is removed', ({ em, admin, endpoint }) => removeEndpoint(em(), admin, endpoint.id)],
+    ['gets another URL', ({ em, admin, endpoint }) => changeEndpoint(em(), admin, { ...endpoint, url }, parts)],
+  ])('%s without waiting for those that are due', async (_, change) => {
+    const found = await scene();
+    const holder = await database.pool.connect();
+    onTestFinished(() => holder.release(true));
+    await holder.query('begin');
+    await holder.query(middle, [found.organization.id, found.ids[1]]);
+    expect(await change(found)).toMatchObject({ id: found.endpoint.id });
+  });
+
+  test('is removed at once, and its deliveries in batches afterward', async () => {
+    const [found, other] = [await scene(), await scene()];
+    await add(found, 2 * batchSize);
+    await removeEndpoint(found.em(), found.admin, found.endpoint.id);
+    await expireDeliveries(database.pool);
+    const left = async ({ target }: Scene) => {
+      const text = 'select from webhook_deliveries where organization_id = $1';
+      return (await database.pool.query(text, [target.organizationId])).rowCount;
+    };
+    expect([await left(found), await left(other)]).toEqual([0, 3]);
+  });
+
+  test.each<[string, (scene: Scene) => Promise<unknown>, wakes: number]>([
+    ['has another URL', ({ em, admin, endpoint }) => changeEndpoint(em(), admin, { ...endpoint, url }, parts), 3],
+    ['works again', ({ target }) => releaseWaiting(database.pool, target, now()), 0],
+  ])('gets everything that waits once it %s, which is made due in batches', async (_, change, wakes) => {
+    const found = await scene();
+    const { target } = found;
+    await add(found, 2 * batchSize + 1);
+    await change(found);
+    const text = `select count(*) filter (where due_at > now())::int as waiting, max(of_transaction)::int as "largestBatch"
+      from (select due_at, count(*) over (partition by xmin::text) as of_transaction from webhook_deliveries
+        where organization_id = $1 and endpoint_id = $2) d`;
+    const { rows } = await database.pool.query(text, [target.organizationId, target.id]);
+    expect(rows).toEqual([{ waiting: 0, largestBatch: batchSize }]);
+    const endpoints = await database.pool.query('select wakes from webhook_endpoints where id = $1', [target.id]);
+    expect(endpoints.rows).toEqual([{ wakes }]);
+  });
+});
+
 test('a look for changes during the removal of an endpoint adds nothing to it', async () => {
-  const { organization, admin, em, endpoint, records, target } = await scene();
+  const { organization, admin, em, endpoint, records, ids, target } = await scene();
   const { pool } = database;
   const text = `update customers set updated_at = now() where organization_id = $1 and id = $2 returning updated_at`;
   const [changed] = (await pool.query<{ updated_at: Date }>(text, [organization.id, records[0]])).rows;
@@ -150,8 +214,9 @@ test('a look for changes during the removal of an endpoint adds nothing to it', 
   const remove = () => removeEndpoint(em(), admin, endpoint.id);
   const look = () => scanOrganization(pool, organization.id);
   expect(await meeting([held, [organization.id, endpoint.id]], remove, look)).toEqual(['done', 'done']);
-  const left = 'select id from webhook_deliveries where organization_id = $1 and endpoint_id = $2';
-  expect((await pool.query(left, [target.organizationId, target.id])).rows).toEqual([]);
+  const left = 'select id from webhook_deliveries where organization_id = $1 and endpoint_id = $2 order by id';
+  const { rows } = await pool.query<{ id: string }>(left, [target.organizationId, target.id]);
+  expect(rows.map(({ id }) => id)).toEqual(ids);
 });
 
 test('a result that arrives after the next claim is ignored', async () => {
@@ -178,7 +243,7 @@ test('a later event of a record is not claimed while an earlier one is being sen
   const { pool } = database;
   expect(await claimDue(pool, target, { now: now(), limit: 10 })).toHaveLength(3);
   const next = uuidv7();
-  await pool.query(deliveries, [organization.id, target.id, [next], records.slice(0, 1), 'pending', 0]);
+  await pool.query(deliveries, [organization.id, target.id, [next], records.slice(0, 1), 'pending', 0, '-1 second']);
   const claimed = async () => (await claimDue(pool, target, { now: now(), limit: 10 })).map(({ id }) => id);
   expect(await claimed()).toEqual([]);
   await pool.query(`update webhook_deliveries set state = 'delivered' where endpoint_id = $1 and id <> $2`, [
