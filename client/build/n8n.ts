@@ -1,4 +1,5 @@
 /** The generated sources of the package for n8n: what its node shows, and what its triggers wait for. */
+import { events, recordEventTypes } from '../../contract/events.ts';
 import { inputsOf } from './n8n-inputs.ts';
 import { clean, option, sorted, titled } from './n8n-words.ts';
 import type { Json } from './n8n-words.ts';
@@ -20,9 +21,11 @@ export function contractText(resources: readonly Resource[], baseUrl: string): s
   const triggers = resources.flatMap(({ steps, triggers: own }) =>
     own.map((trigger) => ({ ...trigger, path: steps.list.path })),
   );
-  const events = triggers.map(({ type, label: name, summary }) =>
-    option(titled(name), type, { description: clean(summary) }),
-  );
+  const polled = triggers.map(({ type, label, summary }) => eventOption(type, label, summary));
+  // Some events are not about one record, so no list finds them.
+  const others = recordEventTypes
+    .filter((type) => triggers.every((trigger) => trigger.type !== type))
+    .map((type) => eventOption(type, type.replace('.', ' '), events[type].summary));
   const polls = triggers.map(({ type, path, filter, sort }) => {
     const hasStatus = Object.keys(filter).length > 0;
     return [type, { path, filter, time: sort.replace('-', ''), hasStatus }];
@@ -34,9 +37,13 @@ export function contractText(resources: readonly Resource[], baseUrl: string): s
     '/** How a list finds the records that an event is about. */',
     'export type Poll = { path: string; filter: IDataObject; time: string; hasStatus: boolean };\n',
     `export const polls: Record<string, Poll> = ${literal(Object.fromEntries(polls))};\n`,
-    `export const events: INodePropertyOptions[] = ${literal(sorted(events))};\n`,
+    `export const polledEvents: INodePropertyOptions[] = ${literal(sorted(polled))};\n`,
+    `export const events: INodePropertyOptions[] = ${literal(sorted([...polled, ...others]))};\n`,
   ].join('\n');
 }
+
+const eventOption = (type: string, label: string, summary: string) =>
+  option(titled(label), type, { description: clean(summary) });
 
 /** n8n's linter needs unquoted keys in object literals. `code clearFields` becomes an identifier, not a string. */
 const literal = (value: unknown) =>

@@ -1,10 +1,11 @@
 /** The packages for no-code tools offer exactly what the contract has: nothing is missing, and nothing is made up. */
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
-import { propertiesText } from '../../client/build/n8n.ts';
+import { contractText, propertiesText } from '../../client/build/n8n.ts';
 import { resourcesOf } from '../../client/build/resources.ts';
 import type { Resource } from '../../client/build/resources.ts';
 import { createApp } from '../../client/zapier/app.ts';
+import { recordEventTypes } from '../../contract/events.ts';
 import type { Document, Schema } from '../../contract/openapi/document.ts';
 import { expandedDocument } from '../../contract/openapi/openapi.ts';
 
@@ -132,6 +133,15 @@ test('an operation that no tool supports is an error, not left out', () => {
   const extended = { ...document, paths: { ...paths, [path]: { ...paths[path], delete: remove } } };
   // The rest of the operation is copied from another one.
   expect(() => resourcesOf(extended as Document)).toThrow('No-code tools have no step for deleteItem.');
+});
+
+test('the webhook trigger of n8n offers every event that an endpoint can receive', () => {
+  const [, literal = ''] =
+    /\bevents: INodePropertyOptions\[\] = (\[[^]*?\]);/.exec(contractText(resources, baseUrl)) ?? [];
+  const offered: any[] = runInNewContext(literal);
+  expect(offered.map(({ value }) => value).toSorted()).toEqual(recordEventTypes.toSorted());
+  const imports = offered.find(({ value }) => value === 'import.completed');
+  expect(imports).toEqual({ name: 'Import Completed', value: 'import.completed', description: 'An import ended' });
 });
 
 test('every event of a record is a trigger, with a sample from the contract', () => {

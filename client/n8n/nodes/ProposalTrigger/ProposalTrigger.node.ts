@@ -1,7 +1,7 @@
-/** Starts a workflow by polling for what changed since the last time. Nothing is missed. */
+/** Starts a workflow by polling for what changed since the last time. It finds records in their current state. */
 import { NodeConnectionTypes } from 'n8n-workflow';
 import type { INodeType, INodeTypeDescription, IPollFunctions } from 'n8n-workflow';
-import { events, polls } from '../../contract';
+import { polledEvents, polls } from '../../contract';
 import { begin, changesSince, latest } from './changes';
 import type { Memory } from './changes';
 
@@ -37,7 +37,7 @@ export class ProposalTrigger implements INodeType {
         displayName: 'Event',
         name: 'event',
         type: 'options',
-        options: events,
+        options: polledEvents,
         default: 'proposal.accepted',
         required: true,
       },
