@@ -86,12 +86,12 @@ export async function readBackup(
     for (let line = await nextLine(lines); line !== endOfBackup; line = await nextLine(lines)) {
       const { table, columns }: Table = JSON.parse(line);
       // Only names from this schema are used: no text from the file becomes part of a statement.
-      const expected = known.find((candidate) => candidate.table === table);
+      const expected = known.find((candidate) => nameOf(candidate) === nameOf({ table }));
       if (expected?.columns !== columns)
         throw new UsageError(`the backup has a table that this version does not have: ${table}`);
       const text = `copy ${expected.table} (${expected.columns}) from stdin`;
       await pipeline(ReadableStream.from(rowsOf(lines, count)), client.query(copyFrom(text)));
-      missing.delete(table);
+      missing.delete(expected.table);
     }
     const [lost] = missing;
     if (lost !== undefined) throw new UsageError(`the backup lacks the table ${lost}; nothing was restored`);
@@ -135,6 +135,9 @@ async function tablesInOrder(client: pg.ClientBase): Promise<Table[]> {
   }
   return ordered;
 }
+
+/** Without the schema of the records, which may have another name here than where they were backed up. */
+const nameOf = ({ table }: Pick<Table, 'table'>) => table.replace(/^(?!sign_in\.).*\./, '');
 
 function readHeader(line: string): Header {
   // `as`: anything else is rejected just below.

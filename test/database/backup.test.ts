@@ -204,13 +204,19 @@ test('is one snapshot, without writes made during the backup', async () => {
   expect([text.includes('\u2028end'), text.includes('too late')]).toEqual([true, false]);
 });
 
-test('backs up and restores tables in a schema other than public', async () => {
-  const databases = [await target(), await target()];
-  for (const url of databases) {
-    await administer('create schema elsewhere', [], url);
-    await administer(`alter database ${new URL(url).pathname.slice(1)} set search_path = elsewhere`, [], url);
-  }
-  const [from = '', to = ''] = databases;
+test.each([
+  ['elsewhere', 'elsewhere'],
+  ['elsewhere', 'public'],
+  ['public', 'elsewhere'],
+])('backs up the tables of the schema %s, and restores them into the schema %s', async (...schemas) => {
+  const [from = '', to = ''] = await Promise.all(
+    schemas.map(async (schema) => {
+      const url = await target();
+      await administer(`create schema if not exists ${schema}`, [], url);
+      await administer(`alter database ${new URL(url).pathname.slice(1)} set search_path = ${schema}`, [], url);
+      return url;
+    }),
+  );
   const source = await startService(from);
   await source.close();
   const backup = new PassThrough();
@@ -218,7 +224,8 @@ test('backs up and restores tables in a schema other than public', async () => {
   expect(restored.tables).toBe(tables);
   const database = await openDatabase({ url: to });
   cleanups.push(() => database.orm.close());
-  expect((await database.pool.query('select from elsewhere.organizations')).rowCount).toBe(source.keys.length);
+  const { rowCount } = await database.pool.query(`select from ${schemas[1]}.organizations`);
+  expect(rowCount).toBe(source.keys.length);
 });
 
 test('reports a file that cannot be written in one sentence', async () => {
