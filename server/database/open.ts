@@ -58,13 +58,26 @@ export async function openConfiguredDatabase(
   }
 }
 
-/** Throws a UsageError if the statements of requests, which may go through a pooler, would fail. */
-export async function requirePooler({ control }: Pick<Database, 'control'>, config: Config): Promise<void> {
+/** Throws a UsageError if the statements of requests, which may go through a pooler, would fail or go astray. */
+export async function requirePooler({ pool, control }: ConfiguredDatabase, config: Config): Promise<void> {
   if (config.DATABASE_POOLER_URL === undefined) return;
-  await control.query('select 1').catch((cause: unknown) => {
-    throw new UsageError(`The pooler at DATABASE_POOLER_URL cannot be used: ${messageOf(cause)}`, { cause });
-  });
+  const reject = (problem: string, cause?: unknown) => {
+    throw new UsageError(`The pooler at DATABASE_POOLER_URL cannot be used: ${problem}`, { cause });
+  };
+  const direct = await pool.query<Place>(place);
+  const pooled = await control.query<Place>(place).catch((error: unknown) => reject(messageOf(error), error));
+  if (pooled.rows[0]?.place !== direct.rows[0]?.place) reject('it leads to another database than DATABASE_URL');
+  const isolation = pooled.rows[0]?.isolation;
+  if (isolation !== 'read committed')
+    reject(
+      `its transactions are ${isolation}; set default_transaction_isolation = 'read committed' on the role or database`,
+    );
 }
+
+type Place = { place: string; isolation: string };
+/** The same for every connection to a database, whatever its host is called. */
+const place = `select current_database() || pg_postmaster_start_time() as place,
+  current_setting('transaction_isolation') as isolation`;
 
 async function openEmbedded(dataDir: string, onProgress?: (line: string) => void) {
   const { openEmbeddedPostgres } = await import('../embedded/postgres.ts');

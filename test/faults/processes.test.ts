@@ -57,6 +57,23 @@ test('reports a pooler that cannot be reached in one sentence, before anything i
   });
 });
 
+test.each<[what: string, setting: string | undefined, problem: string]>([
+  ['leads to another database', undefined, 'it leads to another database than DATABASE_URL'],
+  [
+    'begins transactions that fail if others write',
+    'default_transaction_isolation = serializable',
+    "its transactions are serializable; set default_transaction_isolation = 'read committed' on the role or database",
+  ],
+])('reports a pooler that %s in one sentence, before anything is served', async (_, setting, problem) => {
+  const [{ url, name, drop }, other] = [await ownDatabase(), await ownDatabase()];
+  cleanups.push(drop, other.drop);
+  if (setting !== undefined) await administer(`alter database ${name} set ${setting}`);
+  const DATABASE_POOLER_URL = setting === undefined ? other.url : url;
+  const { status, out, err } = await runCommand(['serve'], { DATABASE_URL: url, DATABASE_POOLER_URL, PORT: '0' });
+  const sentence = `error: The pooler at DATABASE_POOLER_URL cannot be used: ${problem}\n`;
+  expect({ status, out, err }).toEqual({ status: 1, out: '', err: sentence });
+});
+
 test('warns at startup of too few connections for its pools', async () => {
   const { url, name, drop } = await ownDatabase();
   cleanups.push(drop);
