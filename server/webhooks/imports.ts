@@ -8,7 +8,7 @@ import type { Change, Imported } from './changes.ts';
 
 type Client = Pick<pg.ClientBase, 'query'>;
 type ImportCompleted = Extract<WebhookEvent, { type: 'import.completed' }>;
-export type EndedImport = { id: string; startedAt: string; endedAt: string; isComplete: boolean; body: string };
+export type EndedImport = { id: string; endedAt: string; isComplete: boolean; body: string };
 
 export const importCompleted = 'import.completed' satisfies RecordEventType;
 
@@ -40,7 +40,7 @@ function endedImport({ id, kind, startedAt, endedAt, now, ...row }: Row): EndedI
   const status: Data['status'] = endedAt === null ? 'interrupted' : 'completed';
   const data = { resource: kind, status, created, updated, unchanged, rejected, startedAt, endedAt: end };
   const body = JSON.stringify({ type: importCompleted, timestamp: end, data } satisfies ImportCompleted);
-  return { id, startedAt, endedAt: end, isComplete: endedAt !== null, body };
+  return { id, endedAt: end, isComplete: endedAt !== null, body };
 }
 
 /** The imports whose changes have all been found. */

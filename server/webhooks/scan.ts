@@ -72,7 +72,7 @@ const deliveriesTo = ({ id, events, activeSince }: Endpoint, changes: Change[]):
 
 const endsTo = ({ id, activeSince }: Endpoint, ended: readonly EndedImport[]): NewDelivery[] =>
   ended
-    .filter(({ startedAt }) => startedAt >= activeSince)
+    .filter(({ endedAt }) => endedAt >= activeSince)
     .map(({ endedAt, body }) => ({
       id: uuidv7(),
       endpointId: id,

@@ -1,6 +1,7 @@
 /** What an endpoint receives from an import: one event per record, or one for the whole import. */
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { importFile } from '../../server/import/import-file.ts';
+import { switchEndpoint } from '../../server/webhooks/endpoints.ts';
 import { resend } from '../../server/webhooks/log.ts';
 import { importInto, withFile } from '../import/importing.ts';
 import { useWorld } from '../world.ts';
@@ -127,6 +128,31 @@ describe('an import', () => {
     await expect(stopped).rejects.toThrow('stopped');
     await until(() => typesOf(summary), ['import.completed']);
     expect(summary.received[0]?.event.data).toMatchObject({ status: 'interrupted', created: 1 });
+  });
+
+  test('is reported to an endpoint that is switched on before it ends, and to no other', async () => {
+    const { tenant, summary, endpoint } = await scene();
+    const { pool } = world.database;
+    await tenant.client.customers.create({ ...row('a') });
+    await until(() => typesOf(summary), ['customer.created']);
+    const switchOn = async () => {
+      for (const on of [false, true]) await switchEndpoint(tenant.em(), tenant.admin, { id: endpoint.id, on });
+    };
+    const holder = await pool.connect();
+    onTestFinished(() => holder.release(true));
+    // Nothing is found before the first transaction ends; the second import waits for the row that it has locked.
+    await holder.query('begin');
+    await importInto(world, tenant).rows('customers', row('b'));
+    await switchOn();
+    await holder.query('select from customers where organization_id = $1 for update', [tenant.organization.id]);
+    const running = importInto(world, tenant).rows('customers', row('a', 'Ann'), row('c'));
+    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    await expect.poll(async () => (await pool.query(waiting)).rowCount).toBe(1);
+    await switchOn();
+    await holder.query('commit');
+    await running;
+    await until(() => typesOf(summary).slice(1), ['import.completed']);
+    expect(summary.received[1]?.event.data).toMatchObject({ created: 1, updated: 1 });
   });
 
   test('sends one created event for a record from the past, even if its clock is ahead of the database’s', async () => {
