@@ -1,4 +1,4 @@
-/** Operations that change deliveries wait for one another, but never deadlock. */
+/** Operations that change deliveries wait for one another, but never deadlock; each changes those of its endpoint only. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { setPlan } from '../../server/accounts/organizations.ts';
 import { batchSize } from '../../server/database/batches.ts';
@@ -10,15 +10,18 @@ import { uuidv7 } from '../../server/entities/uuid.ts';
 import { eraseCustomer } from '../../server/records/erase-customer.ts';
 import {
   claimDue,
+  nextDue,
   recoverDeliveries,
   releaseWaiting,
   unclaim,
   writeResults,
 } from '../../server/webhooks/deliveries.ts';
 import type { Target } from '../../server/webhooks/deliveries.ts';
+import { readBacklog } from '../../server/webhooks/backlog.ts';
 import { deliverTo, deliveryLimits } from '../../server/webhooks/deliver.ts';
 import { changeEndpoint, createEndpoint, removeEndpoint } from '../../server/webhooks/endpoints.ts';
 import { expireDeliveries } from '../../server/webhooks/expire.ts';
+import { forgetImports } from '../../server/webhooks/imports.ts';
 import { scanOrganization } from '../../server/webhooks/scan.ts';
 import { releaseLease, renewLease, takeLeases } from '../../server/webhooks/leases.ts';
 import { resendFailed } from '../../server/webhooks/log.ts';
@@ -54,6 +57,7 @@ const deliveries = `insert into webhook_deliveries
   from unnest($3::uuid[], $4::uuid[]) with ordinality as d (id, record, position) order by position`;
 
 type Scene = Awaited<ReturnType<typeof scene>>;
+type Wanted = Parameters<typeof scene>[0];
 
 /** An endpoint, and deliveries of a customer and its two proposals, not stored in the order of their ids. */
 async function scene({ state = 'pending', age = 0, dueIn = '-1 second' } = {}) {
@@ -97,7 +101,7 @@ const result = { recordId: null, dueAt: null, status: 204, durationMs: 1, error:
 const later = { state: 'pending', dueAt: '2099-01-01T00:00:00Z' } as const;
 const now = () => new Date().toISOString();
 /** Each affects all three deliveries. */
-const changes: Record<string, [wanted: Parameters<typeof scene>[0], change: (scene: Scene) => Promise<unknown>]> = {
+const changes: Record<string, [wanted: Wanted, change: (scene: Scene) => Promise<unknown>]> = {
   claims: [{}, ({ target }) => claimDue(database.pool, target, { now: now(), limit: 10 })],
   'stores the results of': [
     { state: 'sending' },
@@ -200,6 +204,78 @@ describe('an endpoint with any number of deliveries', () => {
     const endpoints = await database.pool.query('select wakes from webhook_endpoints where id = $1', [target.id]);
     expect(endpoints.rows).toEqual([{ wakes }]);
   });
+});
+
+/** Another endpoint of the same organization, with deliveries of the same records in the same state. */
+async function neighborOf(
+  { organization, admin, em, records }: Scene,
+  { state = 'pending', dueIn = '-1 second' }: Wanted = {},
+): Promise<Target> {
+  const fields = { name: 'Neighbor', url: 'http://127.0.0.1/', events: ['customer.updated'] };
+  const { endpoint } = await createEndpoint(em(), admin, fields, parts);
+  const ids = records.map(() => uuidv7());
+  await database.pool.query(deliveries, [organization.id, endpoint.id, ids, records, state, 0, dueIn]);
+  return { organizationId: organization.id, id: endpoint.id };
+}
+
+async function storedOf({ organizationId, id }: Target): Promise<object[]> {
+  const text = 'select * from webhook_deliveries where organization_id = $1 and endpoint_id = $2 order by id';
+  return (await database.pool.query<object>(text, [organizationId, id])).rows;
+}
+
+test.each(Object.entries(changes))(
+  'work that %s the deliveries of an endpoint leaves those of another as they are',
+  async (_, [wanted, change]) => {
+    const found = await scene(wanted);
+    const neighbor = await neighborOf(found, wanted);
+    const [own, others] = [await storedOf(found.target), await storedOf(neighbor)];
+    await change(found);
+    expect(await storedOf(neighbor)).toEqual(others);
+    const left = await storedOf(found.target);
+    for (const row of own) expect(left).not.toContainEqual(row);
+  },
+);
+
+test('an endpoint waits for its own next delivery, and not for those of another', async () => {
+  const found = await scene({ state: 'delivered' });
+  for (const state of ['pending', 'sending']) {
+    const neighbor = await neighborOf(found, { state });
+    expect(await nextDue(database.pool, neighbor, 30)).not.toBeNull();
+  }
+  expect(await nextDue(database.pool, found.target, 30)).toBeNull();
+});
+
+test('the search for changes forgets only what imports of its own organization stored', async () => {
+  const [own, other] = [await scene(), await scene()];
+  const { pool } = database;
+  for (const { organization, records } of [own, other]) {
+    const text = `insert into webhook_imported (organization_id, record_id, revision, updated_at) values ($1, $2, 1, '2020-01-01')`;
+    await pool.query(text, [organization.id, records[0]]);
+    const run = `insert into webhook_imports (organization_id, id, kind, started_at) values ($1, $2, 'customers', '2020-01-01')`;
+    await pool.query(run, [organization.id, organization.id]);
+  }
+  const ended = [own, other].map(({ organization: { id } }) => ({ id, endedAt: '', isComplete: true, body: '' }));
+  await forgetImports(pool, own.organization.id, { until: '2020-01-02T00:00:00Z', ended });
+  const left = async ({ organization }: Scene) => {
+    const text = `select organization_id from webhook_imports where organization_id = $1
+      union all select organization_id from webhook_imported where organization_id = $1`;
+    return (await pool.query(text, [organization.id])).rowCount;
+  };
+  expect([await left(own), await left(other)]).toEqual([0, 2]);
+});
+
+test('the lag is how many seconds the most overdue endpoint that is on has been due', async () => {
+  const found = await scene();
+  const neighbor = await neighborOf(found);
+  const { pool } = database;
+  await pool.query('update webhook_endpoints set due_at = null');
+  const due = `update webhook_endpoints set due_at = now() - $2 * interval '1 second' where id = $1`;
+  await pool.query(due, [found.target.id, 100_000]);
+  await pool.query(due, [neighbor.id, 100]);
+  expect((await readBacklog(pool)).lagSeconds).toBeCloseTo(100_000, -4);
+  await pool.query('update webhook_endpoints set active_since = null where id = $1', [found.target.id]);
+  expect((await readBacklog(pool)).lagSeconds).toBeLessThan(50_000);
+  expect((await readBacklog(pool)).lagSeconds).toBeGreaterThanOrEqual(100);
 });
 
 test('a look for changes during the removal of an endpoint adds nothing to it', async () => {
