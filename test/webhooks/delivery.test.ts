@@ -82,6 +82,29 @@ describe('an event', () => {
     expect(theirs.received[0]?.event.data).toMatchObject({ name: 'Theirs' });
   });
 
+  test('of a change that is found while the organization is not on the Team plan is never sent', async () => {
+    const tenant = await world.organization();
+    const { organization } = tenant;
+    const receiver = await useReceiver();
+    await endpointTo(tenant, receiver);
+    await setPlan(world.database, organization, 'free');
+    await proposal(tenant, {});
+    const isFound = async () => {
+      const text = `select from webhook_positions w where organization_id = $1
+        and looked_through > (select updated_at from proposals p where p.organization_id = w.organization_id)`;
+      return (await world.database.pool.query(text, [organization.id])).rowCount;
+    };
+    await until(isFound, 1);
+    await setPlan(world.database, organization, 'team');
+    const create = () =>
+      tenant.client.customers.create({ name: 'Ann' }).then(
+        () => 'created',
+        () => 'rejected',
+      );
+    await expect.poll(create).toBe('created');
+    await until(() => typesOf(receiver), ['customer.created']);
+  });
+
   test('is sent once for each status change of a proposal, even if its time is in the past', async () => {
     const tenant = await world.organization();
     const { id: customer } = await tenant.client.customers.create({ name: 'Ann' });
@@ -156,11 +179,11 @@ describe('an endpoint', () => {
     expect(await open()).toEqual([]);
   });
 
-  test('that responds with 410 is switched off, which is in the audit log', async () => {
+  test('that responds with 410 is switched off, with the reason, which is also in the audit log, until it is on again', async () => {
     const tenant = await world.organization();
     const receiver = await useReceiver();
     receiver.respond((response) => void response.writeHead(410).end());
-    await endpointTo(tenant, receiver, { name: 'Old system' });
+    const { endpoint } = await endpointTo(tenant, receiver, { name: 'Old system' });
     await tenant.client.customers.create({ name: 'A' });
     const state = async () =>
       (
@@ -177,6 +200,9 @@ describe('an endpoint', () => {
     expect(rows).toEqual([
       { action: 'webhook_switched_off', detail: 'Old system', reason: 'It responded with 410 Gone.' },
     ]);
+    receiver.respond((response) => void response.writeHead(204).end());
+    await switchEndpoint(tenant.em(), tenant.admin, { id: endpoint.id, on: true });
+    expect(await state()).toEqual([{ active_since: expect.any(String), off_reason: null }]);
   });
 
   test('gets a test or a repeated delivery on request, and nothing while it is off', async () => {
@@ -206,12 +232,25 @@ describe('an endpoint', () => {
     expect(await deliveriesOf(world, tenant)).toEqual([]);
   });
 
+  test('has a URL of at most 2000 characters, without user, password and fragment', async () => {
+    const tenant = await world.organization();
+    const receiver = await useReceiver();
+    const { endpoint } = await endpointTo(tenant, receiver, { events: ['item.created'] });
+    const changeTo = async (url: string) =>
+      (await changeEndpoint(tenant.em(), tenant.admin, { ...endpoint, url }, parts)).url;
+    const longest = `${receiver.url}?`.padEnd(2000, 'x');
+    expect(await changeTo(longest)).toBe(longest);
+    await expect(changeTo(`${longest}x`)).rejects.toThrow(/Enter a URL/);
+    expect(await changeTo(`${receiver.url}#part`)).toBe(receiver.url);
+    for (const who of ['ann', ':secret', 'ann:secret'])
+      await expect(changeTo(receiver.url.replace('//', `//${who}@`))).rejects.toThrow(/Remove the user name/);
+  });
+
   test('is one of at most 10, and requires https and the Team plan', async () => {
     const tenant = await world.organization();
     const receiver = await useReceiver();
     const create = (url: string, actor = tenant.admin) =>
       createEndpoint(tenant.em(), actor, { name: 'E', url, events: ['item.created'] }, parts);
-    await expect(create('https://user:pass@example.com/')).rejects.toThrow(/Remove the user name/);
     await expect(create('https://169.254.169.254/latest')).rejects.toThrow(/not a public address/);
     await expect(create('http://93.184.216.34/')).rejects.toThrow(/Use https/);
     await expect(create('ftp://example.com')).rejects.toThrow(/starts with https/);

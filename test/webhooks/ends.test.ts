@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { removeMember } from '../../server/accounts/members.ts';
 import { expireDeliveries } from '../../server/webhooks/expire.ts';
 import { changeEndpoint, switchEndpoint } from '../../server/webhooks/endpoints.ts';
-import { resend, resendFailed } from '../../server/webhooks/log.ts';
+import { listEndpoints, resend, resendFailed } from '../../server/webhooks/log.ts';
 import { startMailServer } from '../settings/providers.ts';
 import { someone } from '../settings/visiting.ts';
 import { useWorld } from '../world.ts';
@@ -56,6 +56,22 @@ const dueAt = async ({ organization }: Tenant) => {
   return rows[0]?.seconds ?? 0;
 };
 
+const laterToday = { 'retry-after': '7200' };
+
+/** Creates customers whose events are sent in one round, and does `before` when all have been found. */
+async function createTogether(tenant: Tenant, names: string[], before?: () => Promise<unknown>): Promise<void> {
+  const lease = (interval: string) =>
+    world.database.pool.query(
+      `update webhook_endpoints set leased_until = now() + $2::interval where organization_id = $1`,
+      [tenant.organization.id, interval],
+    );
+  await lease('1 hour');
+  for (const name of names) await tenant.client.customers.create({ name });
+  await until(async () => (await deliveriesOf(world, tenant)).length, names.length);
+  await before?.();
+  await lease('-1 second');
+}
+
 describe('a response', () => {
   test.each([200, 201, 204, 299])('with %i counts as a delivery', async (status) => {
     const { tenant } = await scene(status);
@@ -100,6 +116,21 @@ describe('an event that cannot be delivered', () => {
     await until(async () => (await deliveryOf(tenant))?.state, 'delivered');
   });
 
+  test('because there is no response keeps that reason when it is given up', async () => {
+    const tenant = await world.organization();
+    const receiver = await useReceiver();
+    receiver.respond((response) => void response.destroy());
+    const { endpoint } = await endpointTo(tenant, receiver, { events: ['customer.created'] });
+    await tenant.client.customers.create({ name: 'Ann' });
+    await until(() => deliveryOf(tenant), expect.objectContaining({ state: 'pending', attempts: 1, isIdle: true }));
+    // Off, so that it is given up without another attempt.
+    await switchEndpoint(tenant.em(), tenant.admin, { id: endpoint.id, on: false });
+    await letPass(world, tenant, '73 hours');
+    await expireDeliveries(world.database.pool);
+    const error = 'The connection was closed before a response.';
+    expect(await deliveriesOf(world, tenant)).toMatchObject([{ state: 'failed', attempts: 1, error }]);
+  });
+
   test('is removed after 30 days, and can be resent until then', async () => {
     const { tenant, receiver, endpoint } = await scene(204);
     await until(async () => (await deliveryOf(tenant))?.state, 'delivered');
@@ -135,11 +166,25 @@ describe('an event that cannot be delivered', () => {
     await until(() => Reflect.get(Object(receiver.received.at(-1)?.event.data), 'name'), 'Berta');
     expect(receiver.received.at(-1)?.id).toBe(receiver.received[0]?.id);
   });
+
+  test('because its record no longer exists fails without a request, and its endpoint does not count as failing', async () => {
+    const tenant = await world.organization();
+    const receiver = await useReceiver();
+    await endpointTo(tenant, receiver, { events: ['customer.created'] });
+    await createTogether(tenant, ['Ann'], () =>
+      world.database.pool.query('delete from customers where organization_id = $1', [tenant.organization.id]),
+    );
+    await until(() => deliveryOf(tenant), expect.objectContaining({ state: 'failed', isIdle: true }));
+    expect(await deliveriesOf(world, tenant)).toMatchObject([{ error: 'The record no longer exists.' }]);
+    expect(receiver.received).toEqual([]);
+    const [endpoint] = await listEndpoints(tenant.em());
+    expect(endpoint).toMatchObject({ failures: 0, failingSince: null });
+  });
 });
 
 describe('an endpoint', () => {
   test('gets nothing before its Retry-After is over, not even a new event', async () => {
-    const { tenant, receiver, attempted } = await scene(503, { 'retry-after': '7200' });
+    const { tenant, receiver, attempted } = await scene(503, laterToday);
     expect((await attempted(1)).pauseSeconds).toBeCloseTo(7200, 0);
     expect(await dueAt(tenant)).toBeGreaterThan(7000);
     await tenant.client.customers.create({ name: 'Berta' });
@@ -159,26 +204,38 @@ describe('an endpoint', () => {
   test('that accepts one of several events and asks for a pause gets nothing until it ends, not even a new event', async () => {
     const tenant = await world.organization();
     const receiver = await useReceiver();
-    const headers = { 'retry-after': '7200' };
     let count = 0;
-    receiver.respond((response) => void response.writeHead((count += 1) === 1 ? 204 : 429, headers).end());
+    receiver.respond((response) => void response.writeHead((count += 1) === 1 ? 204 : 429, laterToday).end());
     await endpointTo(tenant, receiver, { events: ['customer.created'] });
-    const lease = (interval: string) =>
-      world.database.pool.query(
-        `update webhook_endpoints set leased_until = now() + $2::interval where organization_id = $1`,
-        [tenant.organization.id, interval],
-      );
     const states = async () => (await deliveriesOf(world, tenant)).map(({ state }) => state).toSorted();
-    // Puts both into one round.
-    await lease('1 hour');
-    for (const name of ['Ann', 'Bo']) await tenant.client.customers.create({ name });
-    await until(states, ['pending', 'pending']);
-    await lease('-1 second');
+    await createTogether(tenant, ['Ann', 'Bo']);
     await until(states, ['delivered', 'pending']);
     await until(async () => (await deliveryOf(tenant))?.isIdle, true);
     await tenant.client.customers.create({ name: 'Cy' });
     await until(states, ['delivered', 'pending', 'pending']);
     expect([receiver.received.length, (await dueAt(tenant)) > 7000]).toEqual([2, true]);
+  });
+
+  test('that fails gets five events at a time; once it accepts one, it gets everything that waits', async () => {
+    const tenant = await world.organization();
+    const receiver = await useReceiver();
+    receiver.respond((response) => void response.writeHead(503, laterToday).end());
+    await endpointTo(tenant, receiver, { events: ['customer.created'] });
+    const attempts = async () => {
+      const deliveries = await deliveriesOf(world, tenant);
+      return [(await deliveryOf(tenant))?.isIdle, ...deliveries.map((one) => one.attempts).toSorted()];
+    };
+    await createTogether(tenant, ['Ann', 'Bo', 'Cy', 'Di', 'Ed', 'Flo', 'Gus']);
+    await until(attempts, [true, 1, 1, 1, 1, 1, 1, 1]);
+    await passTime(world, tenant);
+    await until(attempts, [true, 1, 1, 2, 2, 2, 2, 2]);
+    receiver.respond((response) => void response.writeHead(204).end());
+    // Two of the events are due; the others wait for two hours.
+    await world.database.pool.query('update webhook_endpoints set due_at = now() where organization_id = $1', [
+      tenant.organization.id,
+    ]);
+    await until(attempts, [true, 2, 2, 3, 3, 3, 3, 3]);
+    expect(new Set((await deliveriesOf(world, tenant)).map(({ state }) => state))).toEqual(new Set(['delivered']));
   });
 
   test('that failed for a day gets a new event within minutes', async () => {

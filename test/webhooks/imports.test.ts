@@ -73,10 +73,15 @@ describe('an import', () => {
 
   test('hides no changes by others, not even to records that it stored', async () => {
     const { tenant, summary } = await scene();
+    const holder = await world.database.pool.connect();
+    onTestFinished(() => holder.release(true));
+    // Nothing is found before this transaction ends, and then everything together.
+    await holder.query('begin');
     await importInto(world, tenant).rows('customers', row('a'), row('b'));
     const [a] = (await tenant.client.customers.list({ externalId: 'a' })).data;
     await tenant.client.customers.update(a?.id ?? '', { name: 'Ann' });
     await tenant.client.customers.create({ name: 'By the API' });
+    await holder.query('commit');
     const names = () => summary.received.map(({ event }) => Reflect.get(Object(event.data), 'name')).filter(Boolean);
     await until(() => new Set(names()), new Set(['Ann', 'By the API']));
     await until(() => typesOf(summary).includes('import.completed'), true);
