@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
-import { changeOrganization, setPlan } from '../../server/accounts/organizations.ts';
+import { changeRole } from '../../server/accounts/members.ts';
+import { changeOrganization, requireTwoFactor, setPlan } from '../../server/accounts/organizations.ts';
+import { issueKey } from '../../server/keys/issue.ts';
+import { renameKey, revokeKey } from '../../server/keys/revoke.ts';
 import { readEvents } from '../../server/records/audit-log.ts';
-import { changeEndpoint, createEndpoint } from '../../server/webhooks/endpoints.ts';
+import { changeEndpoint, createEndpoint, switchEndpoint } from '../../server/webhooks/endpoints.ts';
 import { parts as webhookParts } from '../webhooks/scene.ts';
 import { useWorld } from '../world.ts';
 import { auditLog, freePort, password, signIn, someone, unknownEmail, visit } from './visiting.ts';
@@ -174,4 +177,30 @@ test('a change is recorded with its previous value', async () => {
   const previous = (action: string) => events.find((event) => event.action === action)?.previous;
   expect([previous('organization_renamed'), previous('currency_changed')]).toEqual(['Acme', 'USD']);
   expect(previous('webhook_changed')).toBe(url);
+});
+
+test('a change to what is already so is not recorded', async () => {
+  const tenant = await world.organization();
+  const { admin, organization } = tenant;
+  const member = await someone(world, tenant);
+  const { key } = await issueKey(tenant.em(), admin, { name: 'Sync' });
+  const fields = { name: 'E', url: 'https://127.0.0.1/', events: ['item.created'] };
+  const { endpoint } = await createEndpoint(tenant.em(), admin, fields, webhookParts);
+  const changes: Record<string, () => Promise<unknown>> = {
+    role_changed: () => changeRole(tenant.em(), admin, member, 'admin'),
+    organization_renamed: () => changeOrganization(tenant.em(), admin, { name: 'Acme Two', currency: 'USD' }),
+    currency_changed: () => changeOrganization(tenant.em(), admin, { name: 'Acme Two', currency: 'EUR' }),
+    two_factor_policy_changed: () => requireTwoFactor(tenant.em(), admin, { isRequired: true, isReady: true }),
+    key_renamed: () => renameKey(tenant.em(), admin, key.id, 'Nightly sync'),
+    key_revoked: () => revokeKey(tenant.em(), admin, key.id),
+    webhook_switched_off: () => switchEndpoint(tenant.em(), admin, { id: endpoint.id, on: false }),
+    webhook_switched_on: () => switchEndpoint(tenant.em(), admin, { id: endpoint.id, on: true }),
+    plan_changed: () => setPlan(world.database, organization, 'free'),
+  };
+  for (const [action, change] of Object.entries(changes)) {
+    const before = (await auditLog(world, tenant)).length;
+    for (const _ of ['first', 'again']) await change();
+    const added = (await auditLog(world, tenant)).slice(before);
+    expect(added).toEqual([expect.stringMatching(new RegExp(`^${action}\\b`))]);
+  }
 });
