@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, inject, test } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { removeMember } from '../../server/accounts/members.ts';
+import { resetHours } from '../../server/accounts/password-links.ts';
 import { publicId } from '../../server/records/public-id.ts';
 import { runCommand } from '../command.ts';
 import { useWorld } from '../world.ts';
@@ -126,6 +127,7 @@ describe('a password reset', () => {
     expect(known.text.replaceAll(member.email, '')).toBe(unknown.text.replaceAll(stranger, ''));
     await expect.poll(() => received(member.email).length).toBe(1);
     expect(received(stranger)).toEqual([]);
+    expect(received(member.email)[0]?.text).toContain(`Choose it within ${resetHours} hour:`);
     const link = linkIn(received(member.email)[0]?.text) ?? '';
     const [, token = ''] = link.split('token=');
     const visiting = visit(world.url);

@@ -152,6 +152,21 @@ describe('an address in two organizations', () => {
     for (let count = 0; count <= attemptLimits.account.most; count += 1) await signIn(world, alone);
   });
 
+  test('makes a browser one device for each set of organizations that a password opens', async () => {
+    const { member, again } = await twice();
+    await givePassword(world, again);
+    const deviceAfter = async (typed: string) => {
+      const { headers } = await visit(world.url).post('/settings/sign-in', { email: member.email, password: typed });
+      return headers.getSetCookie().find((cookie) => cookie.startsWith('settings.device='));
+    };
+    const [both, ...repeated] = [await deviceAfter(password), await deviceAfter(password), await deviceAfter(password)];
+    expect(both).toContain('Max-Age=15552000');
+    expect(repeated).toEqual([both, both]);
+    await world.database.pool.query(`delete from sign_in."account" where "accountId" = $1`, [again.id]);
+    await givePassword(world, again, otherPassword);
+    expect(new Set([both, await deviceAfter(password), await deviceAfter(otherPassword)]).size).toBe(3);
+  });
+
   test('still signs in with its first password after signing in with many others', async () => {
     const { member } = await twice();
     for (let count = 0; count < 6; count += 1) {
@@ -275,12 +290,18 @@ describe('password links', () => {
   });
 
   test('from a reset do not replace an invitation, and using either invalidates both', async () => {
-    const { admin } = await world.organization();
-    const invitation = await passwordPath(world.database, admin);
-    const reset = pathOfLink(await issueLink(world.database.signIns, admin, 'reset'));
-    for (const path of [invitation, reset]) expect((await visit(world.url).get(path)).status).toBe(200);
-    await choose(reset, password);
-    for (const path of [invitation, reset]) expect((await visit(world.url).get(path)).status).toBe(410);
+    for (const used of ['invitation', 'reset'] as const) {
+      const { admin } = await world.organization();
+      const links = {
+        invitation: await passwordPath(world.database, admin),
+        reset: pathOfLink(await issueLink(world.database.signIns, admin, 'reset')),
+      };
+      const statuses = () =>
+        Promise.all(Object.values(links).map(async (path) => (await visit(world.url).get(path)).status));
+      expect(await statuses()).toEqual([200, 200]);
+      await choose(links[used], password);
+      expect([used, await statuses()]).toEqual([used, [410, 410]]);
+    }
   });
 
   test('can be opened at most sixty times from one network', async () => {

@@ -165,8 +165,11 @@ describe('a session', () => {
     await age(member, 'expiresAt', sessionSeconds.idle - 60);
     const renewed = await visiting.get(home);
     expect(renewed.headers.getSetCookie()).toEqual([expect.stringContaining('Max-Age=7200')]);
-    // Not by every request: that would be a write for every page.
+    // At most every five minutes: otherwise, every page would be a write.
+    await age(member, 'expiresAt', 270);
     expect((await visiting.get(home)).headers.getSetCookie()).toEqual([]);
+    await age(member, 'expiresAt', 60);
+    expect((await visiting.get(home)).headers.getSetCookie()).toHaveLength(1);
     await age(member, 'expiresAt', sessionSeconds.idle - 60);
     expect((await visiting.get(home)).status).toBe(200);
     await age(member, 'expiresAt', sessionSeconds.idle + 1);
