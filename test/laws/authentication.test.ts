@@ -8,6 +8,7 @@ import { hashKey } from '../../server/keys/authenticate.ts';
 import { KeyDirectory } from '../../server/keys/directory.ts';
 import { listKeys } from '../../server/keys/list.ts';
 import { revokeKey } from '../../server/keys/revoke.ts';
+import { agree, answerIn, asking, connect, exchange, postForm, scene } from '../connect/scene.ts';
 import { useWorld } from '../world.ts';
 
 const world = useWorld();
@@ -113,6 +114,48 @@ describe('authentication', () => {
     const { rows } = await world.database.pool.query('select * from api_keys');
     expect(JSON.stringify(rows)).not.toContain(tenant.key);
     expect(JSON.stringify(rows)).toContain(tenant.key.slice(-4));
+  });
+});
+
+describe('while the clock stands still, so that nothing is read again', () => {
+  const still = useWorld({ clock: () => 1_000_000 });
+  type Scene = Awaited<ReturnType<typeof connected>>;
+
+  /** A key that an application got with a code, and that this process has already seen. */
+  async function connected() {
+    const { tenant, visiting, clientId } = await scene(still);
+    const ask = asking(clientId);
+    const code = answerIn(await agree(visiting, ask)).get('code') ?? '';
+    const raw: string = (await exchange(still, ask, code)).body.access_token;
+    const me = async () => (await tenant.as(raw).call('GET', '/v1/me')).body;
+    expect(await me()).toMatchObject({ key: { name: 'Robot', expiresAt: null } });
+    const path = `/settings/api-keys/${(await me()).key.id}`;
+    const submit = async (action: string, fields = {}) =>
+      visiting.post(`${path}/${action}`, { ...fields, csrfToken: await visiting.csrfToken() });
+    return { visiting, clientId, ask, code, raw, me, submit };
+  }
+
+  const revoked = { code: 'api_key_revoked' };
+  const expiring = { key: { name: 'Robot', expiresAt: expect.any(String) } };
+  const changes: Record<string, [change: (scene: Scene) => Promise<unknown>, after: object]> = {
+    'a member renames': [({ submit }) => submit('rename', { name: 'Nightly' }), { key: { name: 'Nightly' } }],
+    'a member replaces': [({ submit }) => submit('replace', { period: 'day' }), expiring],
+    'a member revokes': [({ submit }) => submit('revoke'), revoked],
+    'its application revokes': [
+      ({ raw, clientId }) => postForm(`${still.url}/oauth/revoke`, { token: raw, client_id: clientId }),
+      revoked,
+    ],
+    'someone uses the code of': [({ ask, code }) => exchange(still, ask, code), revoked],
+    'its application connects again instead of': [
+      ({ visiting, clientId }) => connect(still, visiting, asking(clientId)),
+      expiring,
+    ],
+  };
+
+  test.each(Object.entries(changes))('the next request knows that %s the key', async (_, [change, after]) => {
+    const found = await connected();
+    await change(found);
+    expect(await found.me()).toMatchObject(after);
   });
 });
 
