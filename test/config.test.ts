@@ -13,7 +13,7 @@ const rejected: [name: string, value: string, sentence: string][] = [
   ['PORT', '80.5', 'must be a port number from 0 to 65535'],
   ['PUBLIC_URL', 'api.example.com', 'must be an http(s) URL'],
   ['PUBLIC_URL', 'ftp://api.example.com', 'must be an http(s) URL'],
-  ['PUBLIC_URL', `https://api.example.com/${'a'.repeat(1000)}`, 'must have at most 1000 characters'],
+  ['PUBLIC_URL', 'https://api.example.com/'.padEnd(1001, 'a'), 'must have at most 1000 characters'],
   [
     'PUBLIC_URL',
     'https://ann:secret@api.example.com',
@@ -26,6 +26,7 @@ const rejected: [name: string, value: string, sentence: string][] = [
   ['DATABASE_POOLER_URL', 'pooler', 'must start with postgresql:// and name one host'],
   ['DATABASE_POOLER_PREPARES', 'perhaps', 'must be true or false'],
   ['DATABASE_CONNECTIONS', '15', 'must be a whole number from 16 to 46'],
+  ['DATABASE_CONNECTIONS', '47', 'must be a whole number from 16 to 46'],
   ['REDIS_URL', 'http://redis', 'must be a URL that starts with redis:// or rediss://'],
   ['REDIS_URL', 'redis://[', 'must be a URL that starts with redis:// or rediss://'],
   ['METRICS_PORT', '-1', 'must be a port number from 0 to 65535'],
@@ -35,9 +36,12 @@ const rejected: [name: string, value: string, sentence: string][] = [
   ['MAIL_FROM', 'Acme <Acme Support>', 'must contain an email address'],
   ['OIDC_ISSUER', 'login.example.com', 'must be an http(s) URL'],
   ['TRUSTED_PROXIES', '11', 'must be a whole number from 0 to 10'],
+  ['SECURITY_CONTACT', 'http://example.com/security', 'must be a URL that starts with https:// or mailto:'],
   ['SECURITY_CONTACT', 'security@example.com', 'must be a URL that starts with https:// or mailto:'],
-  ['PLAN_CONTACT', 'x', 'must have at least 3 characters'],
+  ['PLAN_CONTACT', 'xy', 'must have at least 3 characters'],
+  ['PLAN_CONTACT', 'x'.repeat(201), 'must have at most 200 characters'],
   ['CONNECTIONS_PER_NETWORK', '0', 'must be a whole number from 1 to 1000000'],
+  ['CONNECTIONS_PER_NETWORK', '1000001', 'must be a whole number from 1 to 1000000'],
   ['WEBHOOK_ALLOW', '10.1.0.0/16,10.2.0.0/33', 'must be networks such as 10.1.0.0/16, separated by commas'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'must be an http(s) URL'],
   ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'collector', 'must be an http(s) URL'],
@@ -47,12 +51,36 @@ const rejected: [name: string, value: string, sentence: string][] = [
   ['OTEL_SDK_DISABLED', 'maybe', 'must be true or false'],
 ];
 
+/** The least and the most that is accepted, and every form. */
+const accepted: Readonly<Record<string, readonly string[]>> = {
+  PORT: ['0', '65535'],
+  PUBLIC_URL: ['http://x', 'https://api.example.com/'.padEnd(1000, 'a')],
+  DATABASE_URL: ['postgres://me:p%40@db', 'postgresql:///name?host=/run'],
+  DATABASE_POOLER_PREPARES: ['true', 'false'],
+  DATABASE_CONNECTIONS: ['16', '46'],
+  REDIS_URL: ['redis://redis', 'rediss://redis:6380'],
+  METRICS_PORT: ['0', '65535'],
+  AUTH_SECRET: ['a'.repeat(32)],
+  SMTP_URL: ['smtp://mail', 'smtps://me:p@mail:465'],
+  MAIL_FROM: ['a@b', 'Acme <api@acme.example>'],
+  TRUSTED_PROXIES: ['0', '10'],
+  SECURITY_CONTACT: ['https://acme.example/security', 'mailto:security@acme.example'],
+  PLAN_CONTACT: ['Ann', 'x'.repeat(200)],
+  CONNECTIONS_PER_NETWORK: ['1', '1000000'],
+  WEBHOOK_ALLOW: ['10.1.0.0/16, fd00::/8', '127.0.0.1,::1'],
+  OTEL_TRACES_SAMPLER_ARG: ['0', '1'],
+};
+
 /** Variables that accept any text. */
 const accepting = ['HOST', 'NODE_ENV', 'DATA_DIR', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'];
 
 describe('the configuration', () => {
   test.each(rejected)('rejects %s=%s in one sentence that names it', (name, value, sentence) => {
     expect(() => readConfig({ [name]: value })).toThrow(new UsageError(`${name} ${sentence}`));
+  });
+
+  test.each(Object.entries(accepted))('accepts %s from the least to the most', (name, values) => {
+    for (const value of values) expect(readConfig({ [name]: value })).toHaveProperty(name);
   });
 
   test('is tested with a rejected value for every variable that restricts its value', () => {

@@ -52,6 +52,18 @@ describe('the request', () => {
       const sent = await visiting.post(consentPath, { ...ask.parameters, csrfToken: await visiting.csrfToken() });
       expect([redirectUri, sent.status, sent.location]).toEqual([redirectUri, 400, null]);
     }
+    const local = await register(world, { redirect_uris: ['http://localhost:4000/done'] });
+    for (const redirectUri of [
+      'http://localhost:4000/other',
+      'http://localhost:4000/done#part',
+      'http://localhost:4000/done?x',
+      'http://ann@localhost:4000/done',
+      'http://[',
+      'nonsense',
+    ]) {
+      const { status } = await visiting.get(pathOf(asking(local, { redirect_uri: redirectUri })));
+      expect([redirectUri, status]).toEqual([redirectUri, 400]);
+    }
   });
 
   test('PKCE downgrade: a missing, “plain” or malformed challenge gets no consent page', async () => {
@@ -129,11 +141,13 @@ describe('the registration', () => {
       'https://agent.example\\@evil.example/',
       ' https://agent.example/',
       '/callback',
-      `https://agent.example/${'x'.repeat(500)}`,
+      'https://agent.example/'.padEnd(501, 'x'),
     ]) {
       const { status, body } = await postJson(`${world.url}/oauth/register`, registration({ redirect_uris: [uri] }));
       expect([uri, status, body.error]).toEqual([uri, 400, 'invalid_redirect_uri']);
     }
+    const longest = registration({ redirect_uris: ['https://agent.example/'.padEnd(500, 'x')] });
+    expect((await postJson(`${world.url}/oauth/register`, longest)).status).toBe(201);
   });
 
   test('malformed requests are rejected with the protocol’s errors', async () => {
@@ -141,10 +155,16 @@ describe('the registration', () => {
       const rejected = await postJson(`${world.url}/oauth/register`, body);
       expect([body, rejected.status, rejected.body.error]).toEqual([body, 400, 'invalid_client_metadata']);
     }
-    const many = registration({
-      redirect_uris: Array.from({ length: 10 }, (_, index) => `${callback}/${index}/${'x'.repeat(90)}`),
-    });
-    expect((await postJson(`${world.url}/oauth/register`, many)).body.error).toBe('invalid_client_metadata');
+    const registerMany = async (uris: number, padding: number) => {
+      const redirect_uris = Array.from({ length: uris }, (_, index) => `${callback}/${index}`.padEnd(padding, 'x'));
+      return (await postJson(`${world.url}/oauth/register`, registration({ redirect_uris }))).body;
+    };
+    expect((await registerMany(10, 0)).redirect_uris).toHaveLength(10);
+    for (const [uris, padding] of [
+      [11, 0],
+      [10, 120],
+    ] as const)
+      expect([uris, (await registerMany(uris, padding)).error]).toEqual([uris, 'invalid_client_metadata']);
   });
 
   test('forged: an application that this service has not signed is rejected', async () => {
