@@ -11,7 +11,16 @@ const world = useWorld({ ownDatabase: true });
 /** The response, its log line, and how long the caller waited. */
 async function observed(tenant: Tenant, method: string, path: string, body?: unknown) {
   const startedAt = performance.now();
-  const response = await tenant.call(method, path, body);
+  const response = await fetch(world.url + path, {
+    method,
+    headers: {
+      authorization: `Bearer ${tenant.key}`,
+      accept: 'application/json, text/event-stream',
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+  await response.text();
   const waitedMs = performance.now() - startedAt;
   const requestId = response.headers.get('x-request-id');
   await expect.poll(() => world.log.filter((entry) => entry.requestId === requestId)).toHaveLength(1);
@@ -75,19 +84,30 @@ describe('the log', () => {
     expect(lines().at(-1)).toMatchObject({ status: 499, aborted: true });
   });
 
-  test('says why a request failed, without what the caller sent', async () => {
+  test.each([
+    ['53100', 503, 'disk full'],
+    ['P0001', 500, undefined],
+  ])('says why a request or a tool call failed (%s), without what the caller sent', async (code, status, message) => {
     const tenant = await world.organization();
     const { pool } = world.database;
+    const broken = `broken_${code}`;
     await pool.query(
-      `create function broken() returns boolean language plpgsql as $$ begin raise exception 'disk full' using errcode = '53100'; end $$`,
+      `create function ${broken}() returns boolean language plpgsql as $$ begin raise exception 'disk full' using errcode = '${code}'; end $$`,
     );
     const id = tenant.organization.id;
     await pool.query(
-      `alter table customers add constraint breaks check (organization_id <> '${id}' or broken()) not valid`,
+      `alter table customers add constraint ${broken} check (organization_id <> '${id}' or ${broken}()) not valid`,
     );
-    const { response, line } = await observed(tenant, 'POST', '/v1/customers', { name: 'Quaxverine' });
-    expect([response.status, line.status]).toEqual([503, 503]);
-    expect(line.error).toMatchObject({ sqlState: '53100', message: 'disk full', stack: expect.any(String) });
-    expect(JSON.stringify(line)).not.toContain('Quaxverine');
+    const params = { name: 'save_customer', arguments: { name: 'Quaxverine' } };
+    const doors: [path: string, body: object, answered: number][] = [
+      ['/v1/customers', params.arguments, status],
+      ['/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params }, 200],
+    ];
+    for (const [path, body, answered] of doors) {
+      const { response, line } = await observed(tenant, 'POST', path, body);
+      expect([path, response.status, line.status]).toEqual([path, answered, answered]);
+      expect(line.error).toMatchObject({ sqlState: code, message, stack: expect.any(String) });
+      expect(JSON.stringify(line)).not.toContain('Quaxverine');
+    }
   });
 });
