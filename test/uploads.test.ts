@@ -86,6 +86,21 @@ describe('the folder of uploads', () => {
     await rm(join(folder, '..'), { recursive: true });
   });
 
+  test('keeps each file for a day', async () => {
+    const folder = join(await mkdtemp(join(tmpdir(), 'uploads-')), 'uploads');
+    await store(folder);
+    const nowMs = Date.now();
+    const ages = { 'younger.csv': -1, 'older.csv': 1, 'younger.rejected.csv': -1, 'older.rejected.csv': 1 };
+    for (const [name, minutes] of Object.entries(ages)) {
+      const changed = new Date(nowMs - 24 * 3_600_000 - minutes * 60_000);
+      await writeFile(join(folder, name), 'x');
+      await utimes(join(folder, name), changed, changed);
+    }
+    await new UploadFiles(folder).prune(nowMs);
+    expect((await readdir(folder)).toSorted()).toEqual(['an-id.csv', 'younger.csv', 'younger.rejected.csv']);
+    await rm(join(folder, '..'), { recursive: true });
+  });
+
   test('accepts no file on a full disk, and says so', async () => {
     const folder = join(await mkdtemp(join(tmpdir(), 'uploads-')), 'uploads');
     for (const code of ['ENOSPC', 'EDQUOT']) {
