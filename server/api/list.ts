@@ -87,7 +87,7 @@ export async function listPage<Schema extends z.ZodObject, T extends Common, Row
     : continued(readCursor(cursor, scope), sent, list.query, defaults);
   const sort = String(criteria.sort ?? defaults.get('sort'));
   const field = sort.replace(/^-/, '') as Field<Sort<z.output<Schema>>>;
-  const through = field === 'updatedAt' && isFirst ? await readSyncBound(caller) : bound;
+  const through = field === 'updatedAt' && isFirst ? earlier(await readSyncBound(caller), sent.updatedBefore) : bound;
 
   const property = list.orders[field];
   const size = Number(limit);
@@ -111,6 +111,10 @@ export async function listPage<Schema extends z.ZodObject, T extends Common, Row
     syncedThrough: through,
   });
 }
+
+/** The list shows nothing at or after `updatedBefore`, so the next one must start there. Both are times in UTC. */
+const earlier = (bound: string | null, updatedBefore: unknown): string | null =>
+  bound !== null && typeof updatedBefore === 'string' && updatedBefore < bound ? updatedBefore : bound;
 
 /** If a read takes too long, names the filter to narrow: the search, or else the first that may match many records. */
 export async function explainSlowRead<Query, T extends object, Result>(

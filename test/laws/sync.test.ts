@@ -36,6 +36,17 @@ describe('syncedThrough', () => {
     }
   });
 
+  test('does not pass updatedBefore, so what changed after it is read next', async () => {
+    const tenant = await world.organization();
+    const { id, updatedAt } = (await tenant.call('POST', '/v1/customers', { name: 'after' })).body;
+    const sync = async (filters: string) => (await tenant.call('GET', `/v1/customers?sort=updatedAt&${filters}`)).body;
+    const earlier = await sync(`updatedSince=2020-01-01&updatedBefore=${updatedAt}`);
+    expect(earlier).toMatchObject({ data: [], syncedThrough: updatedAt });
+    const next = await sync(`updatedSince=${earlier.syncedThrough}&updatedBefore=2999-01-01`);
+    expect(next.data).toEqual([expect.objectContaining({ id })]);
+    expect(next.syncedThrough < '2999').toBe(true);
+  });
+
   test('does not pass a transaction that is still running, and finds its change once it commits', async () => {
     const tenant = await world.organization();
     const { body: customer } = await tenant.call('POST', '/v1/customers', { name: 'before' });
