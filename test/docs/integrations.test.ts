@@ -58,7 +58,7 @@ test('an invoicing program that is killed after each page invoices every proposa
   expect(Object.values(invoices)).toContainEqual(expect.objectContaining({ date: '2026-03-04' }));
 });
 
-test('a two-way sync keeps both sides in sync: new, edited here, edited there, edited on both sides, erased', async () => {
+test('a two-way sync keeps both sides in sync: new, edited here, edited there, edited on both sides, given another externalId, erased', async () => {
   const { tenant } = reader;
   const text = await programOf('/docs/two-way-sync', 'two-way-sync.ts');
   const file = join(reader.folder, 'contacts.json');
@@ -92,6 +92,12 @@ test('a two-way sync keeps both sides in sync: new, edited here, edited there, e
   await sync();
   expect((await tenant.call('GET', path)).body).toMatchObject({ name: 'Annie', notes: 'kept' });
   expect((await contacts())['crm-1']).toMatchObject({ name: 'Annie', changed: false });
+
+  await tenant.call('PATCH', path, { externalId: 'crm-2' });
+  expect(await sync()).toBe('2 contacts\n');
+  await edit((all) => Object.assign(all['crm-1'], { name: 'Anni', changed: true }));
+  expect(await sync()).toBe('2 contacts\n');
+  expect((await tenant.call('GET', path)).body).toMatchObject({ name: 'Anni', externalId: 'crm-2' });
 
   await reader.shell(`npx proposal-api customers erase ${made.id} --organization your-organization --yes`);
   await edit((all) => Object.assign(all['crm-1'], { name: 'Anne', changed: true }));
