@@ -83,9 +83,11 @@ async function columnsOf(batches: AsyncIterable<TableRecord[]>, maximumRows = In
 export const tooManyRows = (most: number): UsageError =>
   new UsageError(`The file has more than ${most.toLocaleString('en-US')} rows. Split it into several files.`);
 
-/** Reports have lines like `Contact List,,,` above their header. */
-export const isTitle = (cells: readonly Cell[]): boolean =>
-  cells.every(isBlank) || (cells.slice(1).every(isBlank) && (cells.length > 2 || isSeparatorHint(cells)));
+/** Reports have lines like `Contact List,,,` above their header; a merged title may be in any column. */
+export function isTitle(cells: readonly Cell[]): boolean {
+  const filled = cells.filter((cell) => !isBlank(cell)).length;
+  return filled === 0 || (filled === 1 && (cells.length > 2 || isSeparatorHint(cells)));
+}
 /** `sep=;` tells Excel what separates the columns. */
 const isSeparatorHint = (cells: readonly Cell[]): boolean => cells.length === 2 && cells[0] === 'sep=';
 

@@ -152,6 +152,22 @@ test('reports the numbers of rejected rows in the notation of the file, so that 
   });
 });
 
+test.each([
+  ['at the left of its table', 'A', 'ABC'],
+  ['above the middle of its table', 'B', 'ABC'],
+  ['of a table that does not start at the left', 'B', 'BCD'],
+])('ignores a title %s', async (_, title, table) => {
+  const row = (number: number, texts: string[]) =>
+    `<row r="${number}">${texts.map((text, index) => cell(`${table[index]}${number}`, text)).join('')}</row>`;
+  const rows = [row(3, ['externalId', 'name', 'notes']), row(4, ['C-1', 'Acme', 'x'])].join('');
+  const { tenant, report } = await run(
+    workbook(`<row r="1">${cell(`${title}1`, 'Our customers')}</row>${rows}`),
+    'customers',
+  );
+  expect(report).toMatchObject({ read: 1, created: 1, errors: [] });
+  expect(await fetchRecord(tenant, 'customers', 'C-1')).toMatchObject({ name: 'Acme', notes: 'x' });
+});
+
 test('notes that further sheets of a workbook are ignored', async () => {
   const header = `<row r="1">${cell('A1', 'externalId')}${cell('B1', 'name')}</row>`;
   const rows = `${header}<row r="2">${cell('A2', 'C-1')}${cell('B2', 'Ann')}</row>`;
