@@ -75,8 +75,8 @@ export async function requirePooler({ pool, control }: ConfiguredDatabase, confi
 }
 
 type Place = { place: string; isolation: string };
-/** The same for every connection to a database, whatever its host is called. */
-const place = `select current_database() || pg_postmaster_start_time() as place,
+/** The same for every connection to a database, whatever its host is called and whatever its time zone is. */
+const place = `select current_database() || extract(epoch from pg_postmaster_start_time()) as place,
   current_setting('transaction_isolation') as isolation`;
 
 async function openEmbedded(dataDir: string, onProgress?: (line: string) => void) {
