@@ -1,4 +1,5 @@
 /** Slow, broken and unexpected servers, to test the client's retries, timeouts and errors. */
+import { getEventListeners } from 'node:events';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { ApiError, ConnectionError, createClient, TimeoutError } from '../../client/index.ts';
@@ -265,6 +266,28 @@ describe('timeouts and aborts', () => {
   test('a timeout longer than any timer means no timeout', async () => {
     const { client } = await scene([fine]);
     expect(await client.me.get({ timeoutMs: Number.POSITIVE_INFINITY })).toEqual({ id: 'cus_1' });
+  });
+
+  test('leaves no timer, and no listener on the signal, when a call ends', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const outcomes: (() => Response)[] = [
+      () => Response.json({}, { status: 503 }),
+      () => Response.json({ id: 'key_1' }),
+      () => Response.json({}, { status: 404 }),
+      () => {
+        throw new TypeError('fetch failed');
+      },
+    ];
+    const respond: Fetch = async () => (outcomes.length > 1 ? outcomes.shift() : outcomes[0])?.() ?? Response.error();
+    const options = { fetch: respond, maxRetries: 1, timeoutMs: 600_000 };
+    const client = createClient({ baseUrl: 'https://api.example.com', apiKey, ...options });
+    const { signal } = new AbortController();
+    for (const status of ['fulfilled', 'rejected', 'rejected']) {
+      const ended = Promise.allSettled([client.me.get({ signal })]);
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(await ended).toMatchObject([{ status }]);
+      expect([getEventListeners(signal, 'abort').length, vi.getTimerCount()]).toEqual([0, 0]);
+    }
   });
 
   test('an abort ends the call with the caller’s reason, whenever it comes', async () => {
