@@ -273,7 +273,9 @@ describe('an endpoint', () => {
     expect(mail?.text).toContain('Reason: Every attempt has failed for 5 days.');
     expect(mail?.text).toMatch(/Ledger/);
     expect(mail?.text).toContain('/settings/webhooks/whe_');
-    await switchEndpoint(tenant.em(), tenant.admin, { id: endpoint.id, on: true });
+    // Otherwise, one more failure would switch it off again.
+    const switched = await switchEndpoint(tenant.em(), tenant.admin, { id: endpoint.id, on: true });
+    expect(switched).toMatchObject({ failures: 0, failingSince: null });
   });
 
   test.each(['given another URL', 'switched off and on'])(
