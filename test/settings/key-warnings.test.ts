@@ -106,12 +106,12 @@ describe('a key that needs attention', () => {
     const tenant = await world.organization();
     const [old, just] = [await keyNamed(world, tenant, 'Old'), await keyNamed(world, tenant, 'Just')];
     const [expired, calm] = [await keyNamed(world, tenant, 'Expired'), await keyNamed(world, tenant, 'Calm')];
-    await change(world, expired, `ends_at = now() - interval '9 days', last_used_at = now() - interval '2 days'`);
+    await change(world, expired, `ends_at = now() - interval '9 days', last_used_at = now() - interval '25 hours'`);
     await limitedIn(world, tenant, calm, [7, 8, 9]);
     await world.database.pool.query(`update key_warnings set seen_at = now() - interval '25 hours' where key_id = $1`, [
       calm.id,
     ]);
-    await change(world, old, `revoked_at = now() - interval '9 days', last_used_at = now() - interval '2 days'`);
+    await change(world, old, `revoked_at = now() - interval '9 days', last_used_at = now() - interval '25 hours'`);
     await change(world, just, `revoked_at = now() - interval '30 seconds', last_used_at = now()`);
     const visiting = await signIn(world, await someone(world, tenant));
     expect(warningsIn((await visiting.get('/settings/api-keys')).text)).toEqual([]);
