@@ -49,6 +49,24 @@ describe('replacing a key', () => {
     expect((await successor.call('GET', '/v1/me')).status).toBe(200);
   });
 
+  test('does not extend the life of a key that expires before its period is over', async () => {
+    for (const [hours, period] of [
+      [12, 'day'],
+      [36, 'hour'],
+    ] as const) {
+      const { tenant, replace } = await scene();
+      const [key] = await listKeys(tenant.em());
+      const expires = `update api_keys set ends_at = now() + $2 * interval '1 hour' where id = $1`;
+      await world.database.pool.query(expires, [key?.id, hours]);
+      const lifetime = async () => {
+        const { endsAt } = await tenant.em().findOneOrFail(ApiKey, { id: key?.id ?? '' });
+        return Math.round((Date.parse(endsAt ?? '') - Date.now()) / hourMs);
+      };
+      expect((await replace(period)).status).toBe(201);
+      expect([period, await lifetime()]).toEqual([period, period === 'day' ? 12 : 1]);
+    }
+  });
+
   test('rejects the old key after its period even if it is cached, and lists it as replaced', async () => {
     const { tenant, visiting, replace } = await scene();
     await tenant.call('GET', '/v1/me');
