@@ -64,7 +64,7 @@ const variables = {
     .optional()
     .register(descriptions, {
       meaning: 'URL of the service as its callers see it; every absolute URL in a response starts with it',
-      otherwise: 'where it listens',
+      otherwise: 'the URL that it listens on',
     }),
   NODE_ENV: z.string().optional().register(descriptions, {
     meaning: '`production` creates no demo without `--demo`, and warns if `PUBLIC_URL` is missing',
@@ -74,13 +74,13 @@ const variables = {
     otherwise: 'an embedded one',
   }),
   DATABASE_POOLER_URL: databaseUrl().optional().register(descriptions, {
-    meaning: 'PgBouncer in transaction mode in front of the same database, for the statements of requests',
+    meaning: 'PgBouncer in transaction mode in front of the same database, for the statements of API requests',
   }),
   DATABASE_POOLER_PREPARES: yesOrNo().register(descriptions, {
     meaning: 'whether the pooler supports prepared statements (PgBouncer 1.21+)',
   }),
   DATABASE_CONNECTIONS: number(16, 46, 'a whole number').default(46).register(descriptions, {
-    meaning: 'the most database connections that each process opens',
+    meaning: 'maximum number of database connections that each process opens',
   }),
   DATA_DIR: text(1).optional().register(descriptions, {
     meaning: 'folder of the embedded database and of uploaded files',
@@ -97,14 +97,14 @@ const variables = {
   }),
   AUTH_SECRET: text(32).optional().register(descriptions, {
     meaning:
-      'signs cursors and settings-page sessions; at least 32 characters, the same in every process; to change it, `new,old` for a while',
+      'signs cursors and settings-page sessions, and encrypts stored secrets; at least 32 characters, the same in every process; to change it, set `new,old` for a while',
     otherwise: 'a random one, kept in the database',
   }),
   SMTP_URL: url(/^smtps?:\/\//, 'smtp:// or smtps://')
     .optional()
     .register(descriptions, {
       meaning:
-        'mail server for invitations, password links, changes of two-factor authentication and warnings about API keys: `smtp://user:password@host:587`',
+        'mail server for invitations, password links, changes to two-factor authentication and warnings about API keys: `smtp://user:password@host:587`',
       otherwise: 'none; links are only displayed',
     }),
   MAIL_FROM: z
@@ -129,8 +129,8 @@ const variables = {
     .optional()
     .register(descriptions, {
       meaning:
-        'where to report vulnerabilities of your service, for `/.well-known/security.txt`: `mailto:security@acme.example`',
-      otherwise: 'none; there is no such file',
+        'where to report vulnerabilities in your service, for `/.well-known/security.txt`: `mailto:security@acme.example`',
+      otherwise: 'none; the file does not exist',
     }),
   PLAN_CONTACT: text(3).max(200, 'must have at most 200 characters').optional().register(descriptions, {
     meaning:
@@ -138,7 +138,8 @@ const variables = {
     otherwise: 'none; they are told to ask the operator',
   }),
   CONNECTIONS_PER_NETWORK: number(1, 1_000_000, 'a whole number').default(2_000).register(descriptions, {
-    meaning: 'connections that one network may have at a time; with `TRUSTED_PROXIES`, the proxy limits them',
+    meaning:
+      'maximum number of connections from one network; not enforced with `TRUSTED_PROXIES`, because the proxy limits them',
   }),
   WEBHOOK_ALLOW: networks().register(descriptions, {
     meaning: 'private networks that webhooks may be sent to, over plain HTTP too: `10.1.0.0/16,127.0.0.1`',
@@ -162,7 +163,7 @@ const variables = {
   OTEL_TRACES_SAMPLER_ARG: number(0, 1, 'a number').default(1).register(descriptions, {
     meaning: 'fraction of traces to sample with a `traceidratio` sampler, from 0 to 1',
   }),
-  OTEL_SDK_DISABLED: yesOrNo().register(descriptions, { meaning: '`true` turns traces off' }),
+  OTEL_SDK_DISABLED: yesOrNo().register(descriptions, { meaning: '`true` turns tracing off' }),
 };
 
 const schema = z.object(variables);
