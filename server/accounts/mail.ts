@@ -18,10 +18,11 @@ If you did not expect this, you can ignore it.
 
 const twoFactorChanges = {
   turnedOn: 'was turned on. Signing in with your password now also needs a code from your authenticator app',
-  turnedOff: 'was turned off. Signing in needs your password only',
-  reset: 'was reset by an admin or operator. Signing in needs your password only, until you turn it on again',
+  turnedOff: 'was turned off. Signing in now needs only your password',
+  reset: 'was reset by an admin or operator. Signing in needs only your password until you turn it on again',
   newCodes: 'has new recovery codes. The old ones no longer work',
-  recovered: 'was passed with a recovery code, which no longer works. If you lost your app, turn it off and on again',
+  recovered:
+    'was completed with a recovery code, which no longer works. If you lost your app, turn it off and on again',
 };
 export type TwoFactorChange = keyof typeof twoFactorChanges;
 

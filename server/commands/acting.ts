@@ -9,9 +9,7 @@ import { Member } from '../entities/organization.ts';
 import { organizationBySlug, organizationOption, text, withDatabase } from './command.ts';
 
 const byOption = () =>
-  new Option('--by <EMAIL>', 'the admin of the organization who makes the change')
-    .argParser(text)
-    .makeOptionMandatory();
+  new Option('--by <EMAIL>', 'the admin who makes the change').argParser(text).makeOptionMandatory();
 
 /** A subcommand about one organization. */
 export const organizationCommand = (command: Command, name: string, summary: string) =>

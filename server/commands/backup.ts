@@ -14,7 +14,7 @@ export const declare: Declare = (command) =>
 members' password hashes and the hashes of the API keys. The database is the one at DATABASE_URL, or the embedded one in
 DATA_DIR.`,
     )
-    .argument('<FILE>', 'where to write; a dash for standard output')
+    .argument('<FILE>', 'where to write; - for standard output')
     .action((file) =>
       withDatabase(
         async ({ address }) => {

@@ -14,16 +14,16 @@ type Load = () => Promise<{ declare: Declare }>;
 /** Name → summary, and the command's module, which is loaded with its imports only to run the command. */
 const commands: Record<string, [summary: string, load: Load]> = {
   serve: ['serve the API', () => import('./serve.ts')],
-  migrate: ['bring the database schema up to date', () => import('./migrate.ts')],
+  migrate: ['migrate the database schema', () => import('./migrate.ts')],
   distribute: ['spread the records over the nodes of a Citus cluster', () => import('./distribute.ts')],
   organizations: ['create, list and rename organizations, and set their plan', () => import('./organizations.ts')],
-  members: ['list, add and remove members, change their role, and issue password links', () => import('./members.ts')],
-  keys: ['list, create, rename, replace and revoke API keys', () => import('./keys.ts')],
-  customers: ['erase the personal data of a customer', () => import('./customers.ts')],
-  webhooks: [
-    'list, create and change webhook endpoints, test them, and send events again',
-    () => import('./webhooks.ts'),
+  members: [
+    'list, add and remove members, change their role, issue password links, and reset two-factor authentication',
+    () => import('./members.ts'),
   ],
+  keys: ['list, create, rename, replace and revoke API keys', () => import('./keys.ts')],
+  customers: ['erase the personal data of a customer, and release its externalId', () => import('./customers.ts')],
+  webhooks: ['list, create, change and test webhook endpoints, and resend events', () => import('./webhooks.ts')],
   import: ['import customers, items or proposals from a file', () => import('./import.ts')],
   export: ['export customers, items or proposals to a file', () => import('./export.ts')],
   backup: ['write the whole database to one file', () => import('./backup.ts')],

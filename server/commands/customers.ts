@@ -15,14 +15,14 @@ export const declare: Declare = (command) => {
       `Erases one customer's personal data everywhere it is stored: in the record, in what its proposals say about it and
 who accepted them, in search, in stored responses to requests with an Idempotency-Key, and in the audit log. Files that
 were uploaded to be imported are removed. The customer keeps its id and is archived; its proposals keep their numbers,
-amounts, states and times. This cannot be undone. Its externalId is rejected from then on: see release.
+amounts, statuses and times. This cannot be undone. Its externalId is rejected from then on: see \`customers release\`.
 
-It asks for confirmation on a terminal; elsewhere it needs --yes. Erasing a customer twice has no further effect.
+On a terminal, it asks for confirmation; elsewhere, it requires --yes. Erasing a customer twice has no further effect.
 
-Older backups, exported files and the systems that read the API keep their copies.`,
+Older backups, exported files and other systems keep their copies.`,
     )
     .addArgument(customerId('the id of the customer'))
-    .option('--yes', 'do not ask')
+    .option('--yes', 'do not ask for confirmation')
     .addOption(jsonOption())
     .action(erase);
   organizationCommand(command, 'release', 'make the externalId of an erased customer usable again')

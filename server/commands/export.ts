@@ -19,7 +19,7 @@ const description = `Writes a consistent snapshot to FILE or standard output, as
 the name ends in .gz, the file is compressed. Importing the file again changes nothing; importing it into another
 organization copies the records that have an externalId.
 
-In CSV, cells that a spreadsheet would run as formulas begin with an apostrophe, which import removes. CSV cannot hold
+In CSV, cells that a spreadsheet would evaluate as formulas begin with an apostrophe, which import removes. CSV cannot hold
 the lines of proposals: use JSON Lines to keep them.`;
 
 export const declare: Declare = (command) => withOptions(command).description(description).action(runExport);
@@ -27,7 +27,7 @@ export const declare: Declare = (command) => withOptions(command).description(de
 const withOptions = (command: Command) =>
   command
     .addArgument(new Argument('<KIND>', 'what to export').choices(exportKinds))
-    .argument('[FILE]', 'where to write; a dash, or nothing, for standard output')
+    .argument('[FILE]', 'where to write; standard output if it is - or left out')
     .addOption(organizationOption())
     .addOption(new Option('--format <FORMAT>', 'the format, regardless of the file name').choices(exportFormats))
     .option(

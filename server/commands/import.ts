@@ -23,13 +23,13 @@ import { writeFile } from './output-file.ts';
 import { withProgress } from './progress-bar.ts';
 import { warn } from './terminal.ts';
 
-const description = `Imports records from a file: CSV (separated by commas, semicolons or tabs), JSON Lines or one JSON array, each
-also compressed with gzip, or the first sheet of an Excel workbook (.xlsx). Every row needs an externalId, the record's id in the system it comes from. A record that already
-exists is updated: fields missing from the row keep their values, and unchanged records are not written, so it is safe to
-run again.
+const description = `Imports records from a file: CSV (separated by commas, semicolons or tabs), JSON Lines or one JSON array, optionally
+compressed with gzip, or the first visible sheet of an Excel workbook (.xlsx). Every row needs an externalId, the record's
+id in the system it comes from, unless --match says otherwise. A record that already exists is updated: fields missing
+from the row keep their values, and unchanged records are not written, so it is safe to run again.
 
-The fields are those of the API, with status and createdAt. In JSON, null clears a field. In CSV the first line names the
-fields; a dot stands for a field inside an object, tags are separated by semicolons, and an empty cell keeps what is stored.
+The fields are those of the API, with status and createdAt. In JSON, null clears a field. In CSV, the first line names the
+fields; a dot marks a field inside an object, semicolons separate tags, and an empty cell keeps the stored value.
 
 A proposal refers to its customer and items by externalId. Its lines replace all existing lines. Totals are computed; any
 totals you give must match. Import customers and items before the proposals that refer to them.`;
@@ -48,7 +48,7 @@ These exports are recognized by their header:
 ${presetNames.map((name) => `  ${name}`).join('\n')}
 
 A row that is not valid is skipped and reported on standard error as "line N: field: message".
-Exit status: 0 all rows were imported, 2 some rows were rejected, 1 the import did not start or could not finish.
+Exit status: 0 all rows were imported, 2 some rows were rejected, 1 the import could not start or finish.
 `;
 
 export const declare: Declare = (command) =>
@@ -57,12 +57,12 @@ export const declare: Declare = (command) =>
 const withOptions = (command: Command) =>
   command
     .addArgument(new Argument('<KIND>', 'what to import').choices(importKinds))
-    .argument('<FILE>', 'the file; a dash for standard input')
+    .argument('<FILE>', 'the file; - for standard input')
     .addOption(organizationOption())
     .addOption(
       new Option(
         '--map <COLUMN=FIELD>',
-        'what a column of a CSV file means; repeat it for further columns, leave FIELD empty to skip one',
+        'the field that a column is imported into; repeat it for further columns, leave FIELD empty to skip a column',
       )
         .argParser((pair, pairs: string[]) => [...pairs, pair])
         .default([], 'none'),
@@ -72,7 +72,7 @@ const withOptions = (command: Command) =>
     .addOption(
       new Option(
         '--match <FIELD>',
-        'match rows by email (customers) or sku (items) instead of externalId; none creates a record for each row',
+        'match rows by email (customers) or sku (items) instead of externalId; none creates a record for every row',
       ).choices(matches),
     )
     .addOption(
@@ -87,7 +87,10 @@ const withOptions = (command: Command) =>
         'month-day',
       ] as const),
     )
-    .option('--dry-run', 'check and compare every row, write nothing, print the summary that the import would print')
+    .option(
+      '--dry-run',
+      'check and compare every row, but write nothing; prints the summary that the import would print',
+    )
     .option('--rejects <FILE>', 'write rejected rows to a CSV file that you can correct and import')
     .option('--json', `print the result as JSON: counts, notes, and the first ${reportedErrors} errors`);
 

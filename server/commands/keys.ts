@@ -16,7 +16,7 @@ const periods = Object.keys(replacementPeriods) as ReplacementPeriod[];
 
 export const declare: Declare = (command) => {
   command.description(
-    `\`create\` and \`replace\` print only the raw key to standard output. It is never shown again. On a running server a
+    `\`create\` and \`replace\` print only the raw key to standard output. It is never shown again. On a running server, a
 revoked key stops working within a second.`,
   );
   organizationCommand(command, 'list', 'list all keys of an organization, without their secrets')
@@ -55,7 +55,7 @@ const keyCommand = (command: Command, name: string, summary: string) =>
   );
 
 function declareEnds(command: Command): void {
-  keyCommand(command, 'replace', 'create a successor with the same name, and end the key a while later')
+  keyCommand(command, 'replace', 'create a key with the same name, and let the old one work for a while')
     .addOption(
       new Option('--keep <PERIOD>', 'how long the old key keeps working').choices(periods).makeOptionMandatory(),
     )
@@ -66,7 +66,7 @@ function declareEnds(command: Command): void {
         warn(`The old key, ${maskedKey(replaced)}, works until ${replaced.endsAt}.`);
       }),
     );
-  keyCommand(command, 'revoke', 'end a key immediately')
+  keyCommand(command, 'revoke', 'revoke a key immediately')
     .addOption(jsonOption())
     .action((id, options) =>
       asMember(options, async (em, member) => {

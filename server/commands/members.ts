@@ -23,11 +23,10 @@ const whichOption = () =>
   new Option('--organization <SLUG>', 'the organization, for a person who is in several').argParser(text);
 
 const description = `Admins create, replace and revoke API keys and manage members; members can see keys. An email address can belong to
-one member of each organization; --organization then says which is meant. \`add\` and \`password\` print a link with which
-the member sets a password for the settings pages, once and within ${linkHours} hours; with --password-stdin the password is
-the first line of standard input instead. A new password ends the member's sessions, and a removed member's sessions end
-immediately. The last admin cannot be removed. The link begins with
-PUBLIC_URL, or with http://localhost and PORT.`;
+members of several organizations; --organization then says which one is meant. \`add\` and \`password\` print a link with
+which the member sets a password for the settings pages, once and within ${linkHours} hours. The link begins with PUBLIC_URL,
+or with http://localhost and PORT. With --password-stdin, the password is the first line of standard input instead. A new
+password ends the member's sessions, and a removed member's sessions end immediately. The last admin cannot be removed.`;
 
 export const declare: Declare = (command) => {
   command.description(description);

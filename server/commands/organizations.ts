@@ -11,8 +11,8 @@ import type { Declare } from './command.ts';
 
 export const declare: Declare = (command) => {
   command.description(
-    `A slug is unique and has 1 to 50 of a-z, 0-9 and -. API keys and API access need the Team plan. A running server applies
-a changed plan within a second.`,
+    `A slug is unique, and has 1 to 50 of the characters a-z, 0-9 and -. API keys and API access need the Team plan. A
+running server applies a changed plan within a second.`,
   );
   command.command('list').summary('list all organizations').addOption(jsonOption()).action(list);
   command
@@ -75,7 +75,7 @@ const present = ({ id, name, slug, plan, currency, createdAt }: Organization) =>
 
 function slugText(value: string): string {
   if (/^[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?$/.test(value)) return value;
-  throw new InvalidArgumentError('It must have 1 to 50 of a-z, 0-9 and -.');
+  throw new InvalidArgumentError('It must have 1 to 50 of the characters a-z, 0-9 and -, and not start or end with -.');
 }
 
 function currencyCode(value: string): string {

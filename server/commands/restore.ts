@@ -11,9 +11,9 @@ export const declare: Declare = (command) =>
   command
     .description(
       `Restores what \`backup\` wrote into a database without organizations: either all of it or, if anything fails, nothing. A
-backup of an older version is brought up to date. The database is the one at DATABASE_URL, or the embedded one in DATA_DIR.`,
+backup from an older version is migrated. The database is the one at DATABASE_URL, or the embedded one in DATA_DIR.`,
     )
-    .argument('<FILE>', 'the backup; a dash for standard input')
+    .argument('<FILE>', 'the backup; - for standard input')
     .action((file) =>
       withDatabase(
         async (database) => {

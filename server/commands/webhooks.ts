@@ -84,7 +84,7 @@ function declareChanges(command: Command): void {
         printLines(`Changed ${fields.name}.`);
       });
     });
-  endpointCommand(command, 'replace-secret', 'create another secret; the old one also signs for a while')
+  endpointCommand(command, 'replace-secret', 'create a new secret; the old one also signs for a while')
     .addOption(new Option('--overlap <PERIOD>', 'how long').choices(overlaps).makeOptionMandatory())
     .action((id, { overlap, ...acting }) =>
       asMember(acting, async (em, member, database) => {
@@ -97,7 +97,7 @@ function declareChanges(command: Command): void {
 function declareEnds(command: Command): void {
   const summaries = {
     on: 'switch an endpoint on',
-    off: 'switch an endpoint off: events in the meantime are not sent',
+    off: 'switch an endpoint off: it misses all events until it is on again',
   } as const;
   for (const name of ['on', 'off'] as const)
     endpointCommand(command, name, summaries[name]).action((id, acting) =>
@@ -117,7 +117,7 @@ function declareSending(command: Command): void {
   endpointCommand(command, 'test', 'send a test event to an endpoint').action((id, acting) =>
     asMember(acting, async (em, member) => printLines(publicId('event', (await sendTest(em, member, id)).id))),
   );
-  endpointCommand(command, 'resend', 'send one event again, or all that could not be delivered since a time')
+  endpointCommand(command, 'resend', 'resend one event, or all that could not be delivered since a time')
     .addOption(new Option('--event <EVENT_ID>', 'one event').argParser(idOf('event', 'an event')).conflicts('since'))
     .addOption(new Option('--since <TIME>', 'such as 2026-03-01 or 2026-03-01T09:30:00Z').argParser(instant))
     .action((id, { event, since, ...acting }) =>

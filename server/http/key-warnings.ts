@@ -63,7 +63,7 @@ const warningMail = (to: string, { organization: { name }, warnings, link }: Fac
   subject: warnings.length === 1 ? `An API key of ${name} needs attention` : `API keys of ${name} need attention`,
   text: `${warnings.map(({ sentence }) => `- ${sentence}`).join('\n')}
 
-The keys, and what each of them does:
+See the keys and their usage:
 
 ${link}
 `,

@@ -203,7 +203,7 @@ describe('a sign-in', () => {
     expect([refused.status, refused.text.includes('Incorrect recovery code.')]).toEqual([422, true]);
     expect((await enter(again, second)).status).toBe(303);
     expect(await changesOf(tenant)).toEqual(['two_factor_turned_on', 'recovery_code_used', 'recovery_code_used']);
-    await expect.poll(() => mailsTo(member).join()).toContain('was passed with a recovery code');
+    await expect.poll(() => mailsTo(member).join()).toContain('was completed with a recovery code');
   });
 
   test('continues to the requested page, such as an application’s consent page', async () => {
