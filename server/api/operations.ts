@@ -1,4 +1,4 @@
-/** The operations of the contract, each with its handler: mounted over HTTP, and performed by agents' tools. */
+/** The operations of the contract, each with its handler: mounted over HTTP, and performed by MCP tools. */
 import { isAppRoute } from '@ts-rest/core';
 import type { AppRoute } from '@ts-rest/core';
 import { metadataOf } from '../../contract/operations.ts';

@@ -1,5 +1,5 @@
 /**
- * Performs an operation for any caller: HTTP and the agents' tools only pass in the input and return the reply. Whether the
+ * Performs an operation for any caller: HTTP and the MCP tools only pass in the input and return the reply. Whether the
  * caller may call at all is decided by admit(), once for each operation.
  */
 import { Caller } from '../keys/caller.ts';

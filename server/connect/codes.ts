@@ -49,7 +49,7 @@ type Row = { organizationId: OrganizationId; memberId: string; granted: string; 
 const selectCode = `select organization_id as "organizationId", member_id as "memberId", granted,
     created_at > now() - interval '${codeSeconds} seconds' as "isFresh" from sign_in.codes where hash = $1`;
 
-const used = () => new OAuthError('invalid_grant', 'This code was used before, so the key made from it was revoked.');
+const used = () => new OAuthError('invalid_grant', 'This code was used before, so the key issued for it was revoked.');
 
 /**
  * Creates the key only now: consent stored nothing that gives access to the API. Using a code again revokes its key,

@@ -168,5 +168,5 @@ async function requireStillUnused(client: pg.ClientBase): Promise<void> {
 
 async function requireNoOrganizations(client: Pick<pg.ClientBase, 'query'>): Promise<void> {
   const { rows } = await client.query('select from organizations limit 1');
-  if (rows.length > 0) throw new UsageError('the database has organizations already; restore into an empty one');
+  if (rows.length > 0) throw new UsageError('the database already has organizations; restore into an empty one');
 }

@@ -47,7 +47,7 @@ export const WebhookPosition = defineEntity({
   properties: { organizationId: owned.organizationId, lookedThrough: timestamp() },
 });
 
-/** Which turns of a proposal (`sent`, `viewed` …) are known, as bits, so that each becomes an event only once. */
+/** Which turns of a proposal (its first `sent`, `viewed` …) are known, as bits, so that each becomes an event only once. */
 export const WebhookTurns = defineEntity({
   name: 'WebhookTurns',
   tableName: 'webhook_turns',

@@ -18,7 +18,10 @@ export function limitConnections(server: Server, { mostOfNetwork, trustedProxies
     const count = (open.get(network) ?? 0) + 1;
     if (count > mostOfNetwork) {
       socket.destroy();
-      if (!isTold) warn(`${network} has ${mostOfNetwork} connections, and gets no more (CONNECTIONS_PER_NETWORK).`);
+      if (!isTold)
+        warn(
+          `${network} has ${mostOfNetwork} connections, the most allowed by CONNECTIONS_PER_NETWORK: further ones are closed.`,
+        );
       isTold = true;
       return;
     }

@@ -30,7 +30,7 @@ export function mailWarnings(
     if (looking) return;
     looking = true;
     try {
-      // Slightly less than the interval, because the next look may come a little early.
+      // Slightly less than the interval, because the next check may come a little early.
       if (!(await claimWork(parts.database.signIns, 'key warnings', (everyMs / 1000) * 0.9))) return;
       for (const organization of await listOrganizations(parts.database)) {
         if (background.isClosing()) return;

@@ -17,7 +17,7 @@ export function listen(
         error.code === 'EADDRINUSE' &&
         `Port ${port} is already taken; choose another with ${variable}, for example ${variable}=${port + 1}.`;
       const forbidden =
-        error.code === 'EACCES' && `Port ${port} may not be used by this user; choose one above 1023 with ${variable}.`;
+        error.code === 'EACCES' && `This user may not listen on port ${port}; choose one above 1023 with ${variable}.`;
       reject(new UsageError(taken || forbidden || `Cannot listen on ${host}:${port}: ${error.message}`));
     });
     server.listen(port, host, resolve);

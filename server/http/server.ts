@@ -48,7 +48,7 @@ export type ServeOptions = SettingsOptions &
     uploadFolder?: string | undefined;
     tracing?: Tracing | undefined;
     webhooks?: WebhookOptions | undefined;
-    /** Between looks for keys to warn about, in milliseconds. */
+    /** Between checks for keys to warn about, in milliseconds. */
     keyWarningsMs?: number;
     /** In milliseconds; see `defaultTimeouts`. */
     timeouts?: Partial<typeof defaultTimeouts>;

@@ -141,7 +141,7 @@ function problemOf(name: string, { columns, record }: Kind): string {
   if (name.startsWith('metadata')) return metadataProblem(name) ?? '';
   const part = columns.find((column) => column.startsWith(`${name}.`));
   if (part !== undefined) return `needs a part, such as ${part.replace(/\.line1$/, '.city')}`;
-  if (name === 'lineItems') return 'does not fit into CSV: import lines from JSON Lines';
+  if (name === 'lineItems') return 'cannot be imported from CSV: use JSON Lines for proposals with lines';
   if (Object.hasOwn(record.shape, name)) return 'is set by the server and cannot be imported';
   return `is not a field of this record${suggest(nearest(name, columns))}`;
 }

@@ -151,7 +151,7 @@ const unknownId = (kind: string): Rejection => ({
 const severalMatch = (field: string): Rejection => ({
   field,
   code: 'conflict',
-  message: 'belongs to several records here; match by externalId, or correct them first',
+  message: 'belongs to several records; match by externalId, or correct those records first',
 });
 
 type Found = Identified | 'several' | undefined;

@@ -111,7 +111,7 @@ async function requireRoom(em: ScopedEntityManager, organization: Organization, 
   const keys = await em.find(ApiKey, { revokedAt: null });
   if (keys.filter((key) => isLive(key)).length >= maximumLiveKeys)
     throw new Problem('limit', {
-      sentence: `An organization can have at most ${maximumLiveKeys} live keys. Revoke one first.`,
+      sentence: `An organization can have at most ${maximumLiveKeys} keys at a time. Revoke one first.`,
     });
 }
 

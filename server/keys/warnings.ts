@@ -116,7 +116,7 @@ export async function claimWarnings(em: ScopedEntityManager, warnings: readonly 
   });
 }
 
-/** No mail was sent after all: the next look tries again. */
+/** No mail was sent after all: the next check tries again. */
 export async function releaseWarnings(em: ScopedEntityManager, warnings: readonly Warning[]): Promise<void> {
   for (const { key, cause } of warnings)
     await em.nativeUpdate(KeyWarning, { keyId: key.id, cause }, { mailedAt: null });

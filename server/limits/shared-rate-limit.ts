@@ -107,7 +107,7 @@ class Limiter implements SharedRateLimiter {
     const sentence =
       error instanceof StoreEmptied
         ? 'The rate limit store has lost its data: this process restores what it knows.'
-        : 'The rate limit store is away or slow: this process limits on its own until it is back.';
+        : 'The rate limit store is unreachable or slow: this process limits on its own until the store is back.';
     this.#options.onChange(sentence, messageOf(error));
     this.#later(() => this.#probe(), error instanceof StoreEmptied ? 0 : retriesMs[0]);
   }
@@ -129,12 +129,12 @@ class Limiter implements SharedRateLimiter {
       this.#attempts = 0;
       this.#isShared = true;
       this.#unknownSinceMs = Number.POSITIVE_INFINITY;
-      this.#options.onChange('The rate limit store is back: the limit holds over all processes.');
+      this.#options.onChange('The rate limit store is back: all processes share the limit again.');
       this.#later(() => this.#check(), checkMs);
     } catch (error) {
       if (!this.#isExplained && error instanceof ErrorReply && !error.message.startsWith('LOADING')) {
         this.#isExplained = true;
-        this.#options.onChange('The rate limit store does not let this process use it.', messageOf(error));
+        this.#options.onChange('The rate limit store rejects this process.', messageOf(error));
       }
       // A connection that was lost silently never recovers, so each attempt opens a new one.
       if (this.#client.isOpen) this.#client.destroy();

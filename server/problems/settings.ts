@@ -25,7 +25,7 @@ export const settingsProblems = {
   role: row(403, 'You cannot do this'),
   plan: row(403, 'You cannot do this'),
   unknown: row(404, 'Page not found'),
-  switched: row(409, 'You have switched the organization'),
+  switched: row(409, 'You have switched organizations'),
   repeated: row(409, 'This was already done'),
   taken: row(409, 'This is already taken'),
   too_large: row(413, 'This form is too large'),

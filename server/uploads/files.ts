@@ -56,7 +56,7 @@ export class UploadFiles {
   async store(upload: Named, received: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void> {
     const pending = (await this.#names()).filter((name) => !isRejects(name));
     if (pending.length >= uploadBounds.files)
-      throw new Problem('limit', { sentence: 'Too many uploads are pending on this server. Try again tomorrow.' });
+      throw new Problem('limit', { sentence: 'Too many uploads are pending on this server. Try again later.' });
     await pipeline(received, writeFresh(await this.pathOf(upload)), { signal }).catch((cause: unknown) => {
       if (!fullDisk.has(Reflect.get(Object(cause), 'code'))) throw cause;
       const sentence =

@@ -44,7 +44,7 @@ export const failed = ({ file, fileName }: Pick<Job, 'file' | 'fileName'>, sente
   failure: sentence.includes(file) ? sentence.replaceAll(file, fileName) : `${fileName}: ${sentence}`,
 });
 const stopped = (failure: string): JobOutcome => ({ state: 'stopped', failure });
-const tooLong = stopped(`An import may take ${bounds.wholeMs / 60_000} minutes, and this one was stopped.`);
+const tooLong = stopped(`The import was stopped, because it took longer than ${bounds.wholeMs / 60_000} minutes.`);
 
 /** Unless the job is long, it is stopped early, with OutOfTime. */
 export async function runInProcess(

@@ -30,7 +30,7 @@ const shortBytes = 10_000_000;
 const mostRemembered = 1_000;
 const beatMs = 1_000;
 const discarded = new Error('The upload was discarded.');
-const stopping = new Error('The server stops.');
+const stopping = new Error('The server is stopping.');
 const failedHere = 'Something went wrong on our side; the details are in our log. Try again.';
 
 export class Runner {

@@ -48,7 +48,7 @@ export async function deliverTo(parts: DeliveryParts, endpoint: Leased): Promise
   if (secrets.length === 0) {
     return parts.switchOff(
       endpoint,
-      'Its secret cannot be decrypted, because AUTH_SECRET has changed. Replace the secret, then switch it on.',
+      'Its secret cannot be decrypted, because AUTH_SECRET has changed. Replace the secret, then switch the endpoint on.',
     );
   }
   await recoverDeliveries(pool, endpoint, limits.leaseSeconds);

@@ -1,4 +1,4 @@
-/** The turns of a proposal, each of which becomes an event once. */
+/** The turns of a proposal: its first `sent`, `viewed` and so on, each of which becomes an event once. */
 import type pg from 'pg';
 import type { OrganizationId } from '../entities/owned.ts';
 

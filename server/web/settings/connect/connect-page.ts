@@ -91,7 +91,7 @@ const consentForm = (visit: Visit, { sent, before }: ConnectView): Html =>
           before
             ? html`The new key replaces “${before.name}”, which you connected on ${timeDay(before.createdAt)} and which
               keeps working for another day.`
-            : 'This creates a key under API Keys. Revoke it there to disconnect the application at once.'
+            : 'This creates a key under API Keys. Revoke it there to disconnect the application immediately.'
         }
       </p>
       <button type="submit">Create key and connect</button>`,

@@ -74,7 +74,9 @@ function codePage({ email, next }: Pending, open: string[], withRecovery: boolea
       ${withRecovery ? html`<a href="${codePath}">Use the authenticator app</a>` : html`<a href="${codePath}?with=recovery">Use a recovery code</a>`}
       · <a href="/settings/sign-in">Back to sign-in</a>
     </p>
-    <p class="quiet">If you have neither, ask an admin of your organization to reset it on the Members page.</p>
+    <p class="quiet">
+      If you have neither, ask an admin of your organization to reset two-factor authentication on the Members page.
+    </p>
     ${
       open.length > 0 &&
       html`<form method="post" action="${codePath}">

@@ -92,7 +92,7 @@ const sentences = {
   on: 'The endpoint is on. It receives changes from now on.',
   off: 'The endpoint is off. It misses all changes until you switch it on.',
   removed: 'The endpoint was removed.',
-  sent: 'It will be sent within seconds. Reload the page to see the result.',
+  sent: 'Sending starts within seconds. Reload the page to see the result.',
 };
 
 const whatWasDone = ({ request }: Visit) => sentenceFor(sentences, field(request.query, 'done'));
