@@ -37,7 +37,7 @@ export type Me = {
     createdAt: string;
     /** When the key was last used, to the minute. */
     lastUsedAt: string | null;
-    /** When the key stops working; null if it works until it is revoked. */
+    /** When the key stops working; `null` if it works until it is revoked. */
     expiresAt: string | null;
   };
   /** The rate limit of this key. */
@@ -108,7 +108,8 @@ export type Customer = {
   /** The id of this record in your own system; unique per resource, case-sensitive. */
   externalId: string | null;
   /**
-   * Your own key-value pairs: up to 50 keys (1 to 40 of A–Z a–z 0–9 _ . -), each with a string of up to 500 characters.
+   * Your own key-value pairs: up to 50 keys (1 to 40 characters from A–Z a–z 0–9 _ . -), each with a string of up to 500
+   * characters.
    */
   metadata: Record<string, string>;
   /** `archived` customers are kept but no longer in use. */
@@ -162,7 +163,7 @@ export type CustomerListQuery = {
   /** The number of records on a page. */
   limit?: number | undefined;
   /**
-   * Where the page starts: `pagination.nextCursor` of the page before. It carries the sort and filters. You may repeat
+   * Where the page starts: `pagination.nextCursor` of the previous page. It carries the sort and filters. You may repeat
    * or omit them, but not change them.
    */
   cursor?: string | undefined;
@@ -278,8 +279,8 @@ export type CustomerCreate = {
   /** The id of this record in your own system; unique per resource, case-sensitive. */
   externalId?: string | null | undefined;
   /**
-   * Your own key-value pairs: up to 50 keys (1 to 40 of A–Z a–z 0–9 _ . -), each with a string of up to 500 characters.
-   * Numbers and booleans are accepted too, and become strings. `null` removes a key, or all of them.
+   * Your own key-value pairs: up to 50 keys (1 to 40 characters from A–Z a–z 0–9 _ . -), each with a string of up to 500
+   * characters. Numbers and booleans are accepted too, and become strings. `null` removes a key, or all of them.
    */
   metadata?: Record<string, string | null | number | boolean> | null | undefined;
   /** `archived` customers are kept but no longer in use. */
@@ -313,8 +314,8 @@ export type UpdateCustomerOptions = CallOptions & {
 };
 
 /**
- * A JSON Merge Patch (RFC 7396): absent fields stay as they are, `null` clears a field. Fields that only the server
- * sets are accepted while they equal what is stored.
+ * A JSON Merge Patch (RFC 7396): absent fields keep their values, and `null` clears a field. Fields that only the
+ * server sets are accepted while they equal what is stored.
  */
 export type CustomerUpdate = {
   /** Unique id; it never changes. */
@@ -336,9 +337,9 @@ export type CustomerUpdate = {
   email?: string | null | undefined;
   /** Phone number with at least 3 digits, stored as typed and searched by its digits. */
   phone?: string | null | undefined;
-  /** The parts to change. An absent part stays as it is, `null` clears it. */
+  /** The parts to change. An absent part keeps its value, and `null` clears it. */
   address?: AddressPatch | null | undefined;
-  /** The parts to change. An absent part stays as it is, `null` clears it. */
+  /** The parts to change. An absent part keeps its value, and `null` clears it. */
   shippingAddress?: AddressPatch | null | undefined;
   /** Tax or VAT number. */
   taxId?: string | null | undefined;
@@ -354,8 +355,8 @@ export type CustomerUpdate = {
   /** The id of this record in your own system; unique per resource, case-sensitive. */
   externalId?: string | null | undefined;
   /**
-   * Your own key-value pairs: up to 50 keys (1 to 40 of A–Z a–z 0–9 _ . -), each with a string of up to 500 characters.
-   * Numbers and booleans are accepted too, and become strings. `null` removes a key, or all of them.
+   * Your own key-value pairs: up to 50 keys (1 to 40 characters from A–Z a–z 0–9 _ . -), each with a string of up to 500
+   * characters. Numbers and booleans are accepted too, and become strings. `null` removes a key, or all of them.
    */
   metadata?: Record<string, string | null | number | boolean> | null | undefined;
   /** `archived` customers are kept but no longer in use. */
@@ -376,7 +377,7 @@ export type CustomerUpdate = {
   etag?: string | undefined;
 };
 
-/** The parts to change. An absent part stays as it is, `null` clears it. */
+/** The parts to change. An absent part keeps its value, and `null` clears it. */
 export type AddressPatch = {
   /** Street and number. */
   line1?: string | null | undefined;
@@ -426,7 +427,7 @@ export type ListedProposal = {
   status: ProposalStatus;
   /** When the status last changed. */
   statusChangedAt: string;
-  /** The id of the customer; `null` on a draft that has none yet. */
+  /** The id of the customer; `null` on a draft or canceled proposal without one. */
   customerId: string | null;
   /**
    * The customer, with its current details. Fields besides id, name, companyName, email and phone are present only with
@@ -486,7 +487,8 @@ export type ListedProposal = {
   /** The id of this record in your own system; unique per resource, case-sensitive. */
   externalId: string | null;
   /**
-   * Your own key-value pairs: up to 50 keys (1 to 40 of A–Z a–z 0–9 _ . -), each with a string of up to 500 characters.
+   * Your own key-value pairs: up to 50 keys (1 to 40 characters from A–Z a–z 0–9 _ . -), each with a string of up to 500
+   * characters.
    */
   metadata: Record<string, string>;
   /** When the record was created. */
@@ -539,7 +541,8 @@ export type ListedCustomer = {
   /** The id of this record in your own system; unique per resource, case-sensitive. */
   externalId?: string | null | undefined;
   /**
-   * Your own key-value pairs: up to 50 keys (1 to 40 of A–Z a–z 0–9 _ . -), each with a string of up to 500 characters.
+   * Your own key-value pairs: up to 50 keys (1 to 40 characters from A–Z a–z 0–9 _ . -), each with a string of up to 500
+   * characters.
    */
   metadata?: Record<string, string> | undefined;
   /** `archived` customers are kept but no longer in use. */
@@ -609,7 +612,7 @@ export type ProposalListQuery = {
   /** The number of records on a page. */
   limit?: number | undefined;
   /**
-   * Where the page starts: `pagination.nextCursor` of the page before. It carries the sort and filters. You may repeat
+   * Where the page starts: `pagination.nextCursor` of the previous page. It carries the sort and filters. You may repeat
    * or omit them, but not change them.
    */
   cursor?: string | undefined;
@@ -689,7 +692,7 @@ export type Proposal = {
   status: ProposalStatus;
   /** When the status last changed. */
   statusChangedAt: string;
-  /** The id of the customer; `null` on a draft that has none yet. */
+  /** The id of the customer; `null` on a draft or canceled proposal without one. */
   customerId: string | null;
   /** The customer, with its current details. */
   customer: CustomerSummary | null;
@@ -746,7 +749,8 @@ export type Proposal = {
   /** The id of this record in your own system; unique per resource, case-sensitive. */
   externalId: string | null;
   /**
-   * Your own key-value pairs: up to 50 keys (1 to 40 of A–Z a–z 0–9 _ . -), each with a string of up to 500 characters.
+   * Your own key-value pairs: up to 50 keys (1 to 40 characters from A–Z a–z 0–9 _ . -), each with a string of up to 500
+   * characters.
    */
   metadata: Record<string, string>;
   /** When the record was created. */
@@ -833,7 +837,8 @@ export type Item = {
   /** The id of this record in your own system; unique per resource, case-sensitive. */
   externalId: string | null;
   /**
-   * Your own key-value pairs: up to 50 keys (1 to 40 of A–Z a–z 0–9 _ . -), each with a string of up to 500 characters.
+   * Your own key-value pairs: up to 50 keys (1 to 40 characters from A–Z a–z 0–9 _ . -), each with a string of up to 500
+   * characters.
    */
   metadata: Record<string, string>;
   /** `archived` items are no longer offered. */
@@ -851,7 +856,7 @@ export type ItemListQuery = {
   /** The number of records on a page. */
   limit?: number | undefined;
   /**
-   * Where the page starts: `pagination.nextCursor` of the page before. It carries the sort and filters. You may repeat
+   * Where the page starts: `pagination.nextCursor` of the previous page. It carries the sort and filters. You may repeat
    * or omit them, but not change them.
    */
   cursor?: string | undefined;
@@ -944,8 +949,8 @@ export type ItemCreate = {
   /** The id of this record in your own system; unique per resource, case-sensitive. */
   externalId?: string | null | undefined;
   /**
-   * Your own key-value pairs: up to 50 keys (1 to 40 of A–Z a–z 0–9 _ . -), each with a string of up to 500 characters.
-   * Numbers and booleans are accepted too, and become strings. `null` removes a key, or all of them.
+   * Your own key-value pairs: up to 50 keys (1 to 40 characters from A–Z a–z 0–9 _ . -), each with a string of up to 500
+   * characters. Numbers and booleans are accepted too, and become strings. `null` removes a key, or all of them.
    */
   metadata?: Record<string, string | null | number | boolean> | null | undefined;
 };
@@ -966,9 +971,11 @@ export type Problem = {
   requestId: string;
   /** Everything that is wrong, each with its location; `[]` if there is nothing to point to. */
   errors: ProblemError[];
-  /** With `external_id_taken`, `sku_taken` and `external_id_erased`: the record that has it, or had it. */
+  /**
+   * With `external_id_taken`, `sku_taken` and `external_id_erased`: the id of the record that has the value, or had it.
+   */
   existingId?: string | undefined;
-  /** With `precondition_failed`: the ETag that the record has now. */
+  /** With `precondition_failed`: the current ETag of the record. */
   currentEtag?: string | undefined;
 };
 
@@ -1266,7 +1273,7 @@ export type CustomersApi = {
    */
   create: Method<[body: CustomerCreate, options?: CreateCustomerOptions], Customer>;
   /**
-   * Changes the fields you send. Absent fields stay as they are, `null` clears a field, objects are merged and arrays
+   * Changes the fields you send. Absent fields keep their values, `null` clears a field, objects are merged, and arrays
    * are replaced. An update that changes nothing leaves `updatedAt` and the ETag as they are.
    *
    * Throws `not_found`, `external_id_taken`, `customer_erased`, `external_id_erased`, `precondition_failed`,

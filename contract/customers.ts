@@ -98,7 +98,7 @@ export type CustomerCreate = z.output<typeof customerCreate>;
 export const customerUpdate = z.strictObject(shapeOf(customerFields, 'update')).meta({
   id: 'CustomerUpdate',
   description:
-    'A JSON Merge Patch (RFC 7396): absent fields stay as they are, `null` clears a field. Fields that only the server sets are accepted while they equal what is stored.',
+    'A JSON Merge Patch (RFC 7396): absent fields keep their values, and `null` clears a field. Fields that only the server sets are accepted while they equal what is stored.',
   examples: [
     { phone: '030-0076545', notes: null, address: { postalCode: '12210' }, metadata: { segment: 'wholesale' } },
   ],
@@ -179,7 +179,7 @@ export const customers = initContract().router({
     path: '/customers/:customerId',
     summary: 'Update a customer',
     description:
-      'Changes the fields you send. Absent fields stay as they are, `null` clears a field, objects are merged and arrays are replaced. An update that changes nothing leaves `updatedAt` and the ETag as they are.',
+      'Changes the fields you send. Absent fields keep their values, `null` clears a field, objects are merged, and arrays are replaced. An update that changes nothing leaves `updatedAt` and the ETag as they are.',
     pathParams: customerId,
     headers: ifMatch,
     query: noParameters,

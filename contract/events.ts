@@ -91,11 +91,11 @@ export const events = {
   'import.completed': event('import.completed', importSummary, {
     summary: 'An import ended.',
     description:
-      'Sent when an import ends. An endpoint that receives it gets no `created` or `updated` events for the records of an import; the other events of proposals are sent.',
+      'Sent when an import ends. An endpoint that receives it gets no `created` or `updated` events for imported records, but still gets the other proposal events.',
   }),
   'endpoint.test': event('endpoint.test', test, {
     summary: 'A test of the endpoint.',
-    description: 'Sent when an admin chooses “Send a test”, whatever events the endpoint receives.',
+    description: 'Sent when an admin chooses “Send a test”, no matter which events the endpoint subscribes to.',
   }),
 } as const;
 
@@ -106,7 +106,8 @@ export const eventHeaders = {
     example: exampleId('evt'),
   },
   'webhook-timestamp': {
-    description: 'When this attempt was made, in seconds since 1970. Reject a request that is older than 5 minutes.',
+    description:
+      'When this attempt was made, as a Unix time in seconds. Reject a request that is older than 5 minutes.',
     example: '1772357400',
   },
   'webhook-signature': {

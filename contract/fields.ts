@@ -186,9 +186,10 @@ export const addressInput = z.strictObject(shapeOf(addressFields, 'create')).met
   id: 'AddressInput',
   description: 'A postal address. Absent, `null` and empty parts are treated as unknown.',
 });
-export const addressPatch = z
-  .strictObject(shapeOf(addressFields, 'update'))
-  .meta({ id: 'AddressPatch', description: 'The parts to change. An absent part stays as it is, `null` clears it.' });
+export const addressPatch = z.strictObject(shapeOf(addressFields, 'update')).meta({
+  id: 'AddressPatch',
+  description: 'The parts to change. An absent part keeps its value, and `null` clears it.',
+});
 
 export const externalId = text(255, {
   description: 'The id of this record in your own system; unique per resource, case-sensitive.',

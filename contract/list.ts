@@ -23,7 +23,7 @@ export function createQuery<const Choice extends string>(choices: readonly Choic
   return z.strictObject({
     onConflict: choiceParameter(choices, {
       description,
-      inHttp: 'An existing record has status 200 instead of 201; `error` has 409.',
+      inHttp: 'If the record exists, the status is 200 instead of 201; with `error`, it is 409.',
       default: 'error',
       examples: ['error'],
     }),
@@ -38,7 +38,7 @@ const limit = integerParameter(pageSize.min, pageSize.max, pageSize.default, {
 export const longestCursor = 8000;
 const cursor = textParameter(longestCursor, {
   description:
-    'Where the page starts: `pagination.nextCursor` of the page before. It carries the sort and filters. You may repeat or omit them, but not change them.',
+    'Where the page starts: `pagination.nextCursor` of the previous page. It carries the sort and filters. You may repeat or omit them, but not change them.',
   emptyIsAbsent: true,
   // Otherwise, a tool that sends every parameter makes up a cursor.
   minLength: 0,

@@ -42,7 +42,7 @@ export const me = z
           .timestamp('When the key was last used, to the minute.', '2026-03-03T14:05:00.000Z')
           .nullable(),
         expiresAt: fields
-          .timestamp('When the key stops working; null if it works until it is revoked.', '2026-05-11T15:20:05.250Z')
+          .timestamp('When the key stops working; `null` if it works until it is revoked.', '2026-05-11T15:20:05.250Z')
           .nullable(),
       })
       .meta({ description: 'The key of this request; its secret is never shown again.' }),

@@ -7,7 +7,7 @@ import { cleanText, failure } from './text.ts';
 import type { Failure } from './text.ts';
 
 const { keys, keyLength, valueLength } = metadataLimits;
-const keyRule = `1 to ${keyLength} of A–Z a–z 0–9 _ . -`;
+const keyRule = `1 to ${keyLength} characters from A–Z a–z 0–9 _ . -`;
 const metadataSchema = {
   type: 'object',
   additionalProperties: { type: 'string', maxLength: valueLength },

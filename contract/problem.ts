@@ -92,7 +92,7 @@ export const problem = z
       .meta({
         maxLength: 30,
         description:
-          'With `external_id_taken`, `sku_taken` and `external_id_erased`: the record that has it, or had it.',
+          'With `external_id_taken`, `sku_taken` and `external_id_erased`: the id of the record that has the value, or had it.',
         examples: [exampleId('cus')],
       }),
     currentEtag: z
@@ -100,7 +100,7 @@ export const problem = z
       .optional()
       .meta({
         maxLength: 60,
-        description: 'With `precondition_failed`: the ETag that the record has now.',
+        description: 'With `precondition_failed`: the current ETag of the record.',
         examples: ['"4-mm7yf3ab"'],
       }),
   })

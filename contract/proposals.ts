@@ -84,7 +84,9 @@ export const proposal = z
     title: proposalTexts.title,
     status,
     statusChangedAt: fields.timestamp('When the status last changed.', '2026-03-03T14:05:12.000Z'),
-    customerId: fields.id('customer', 'The id of the customer; `null` on a draft that has none yet.').nullable(),
+    customerId: fields
+      .id('customer', 'The id of the customer; `null` on a draft or canceled proposal without one.')
+      .nullable(),
     customer: customerSummary.nullable(),
     currency: fields.currency,
     subtotal: money('Sum of the subtotals of all selected lines', '168.00'),

@@ -10,8 +10,7 @@ const text = (maxLength: number) => ({ type: 'string', maxLength });
 
 export const responseHeaders = {
   'X-Request-Id': {
-    description:
-      'The id of this request, also in the body of a problem and our logs. Include it when you contact support.',
+    description: 'The id of this request, also in problem bodies and in our logs. Include it when you contact support.',
     schema: text(30),
     example: exampleRequestId,
   },

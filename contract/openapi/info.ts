@@ -19,16 +19,16 @@ Read and manage an organization's customers, proposals and catalog items. Everyt
 
 Send \`Authorization: Bearer ak_live_…\` with every request. An admin creates keys in the organization's settings, under
 **API Keys**; access needs the **Team** plan. A key belongs to one organization, sees only its records, and may call every
-operation. To test a connection, call \`GET /v1/me\`: it says which organization and key are calling.
+operation. To test a connection, call \`GET /v1/me\`, which returns the calling organization and key.
 
 ## Records
 
 - Ids are opaque: a prefix and 26 characters, such as \`cus_01jzy3v1k8e2tb6qk3x5w9r7md\`.
 - Times are RFC 3339 in UTC with three decimals: \`2026-03-01T09:30:00.123Z\`.
-- Money and other decimals are strings, such as \`"1250.00"\`, so that nothing is rounded on the way. A JSON number is
+- Money and other decimals are strings, such as \`"1250.00"\`, so that nothing is rounded in transit. A JSON number is
   also accepted.
 - Every field is always present; a field without a value is \`null\`, \`[]\` or \`{}\`.
-- \`externalId\` and \`metadata\` are yours: the id of the record in your system, and up to 50 strings of your own.
+- \`externalId\` and \`metadata\` are yours: the id of the record in your system, and up to 50 key-value pairs of your own.
 - Unknown parameters and fields are rejected by name, never ignored.
 
 ## Pagination
@@ -39,8 +39,8 @@ duplicates or gaps, and every page costs the same.
 
 ## Keeping a copy in sync
 
-List with \`sort=updatedAt\`, read every page, and keep \`syncedThrough\` of the last one: send it as \`updatedSince\` of your
-next run, and no change is missed. For new records only, sort by \`createdAt\`. For proposals that changed status, use
+List with \`sort=updatedAt\`, read every page, and store \`syncedThrough\` from the last one. Send it as \`updatedSince\` in
+your next run, and you miss no change. For new records only, sort by \`createdAt\`. For proposals that changed status, use
 \`statusChangedSince\`.
 
 ## Errors
@@ -65,6 +65,6 @@ export const securitySchemes = {
   apiKey: {
     type: 'http',
     scheme: 'bearer',
-    description: 'An API key of the organization: `ak_live_` and 64 hexadecimal characters.',
+    description: 'An API key of the organization: `ak_live_` followed by 64 hexadecimal characters.',
   },
 };

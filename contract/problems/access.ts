@@ -22,7 +22,7 @@ const mistakes = {
   upper_case: 'The key must be in lower case. Send it exactly as it was displayed.',
   quoted: 'The key must not be in quotes or brackets. Send it exactly as it was displayed.',
   placeholder: 'The key is still a placeholder. Replace it with your API key; in Postman, set the variable.',
-  no_key: `The key is not well-formed: a key is ak_live_ and 64 hexadecimal characters. ${send}.`,
+  no_key: `The key is not well-formed: a key is ak_live_ followed by 64 hexadecimal characters. ${send}.`,
 };
 
 export const accessProblems = {
@@ -42,7 +42,7 @@ export const accessProblems = {
     headers: ({ mistake }) => (/^(?:no_bearer|other_scheme)$/.test(mistake) ? challenge() : rejected()),
     meaning: 'The `Authorization` header is not `Bearer`, one space, and a key.',
     remedy:
-      '`detail` names the mistake: `Bearer` missing or repeated, quotes, upper case. A key is `ak_live_` and 64 of `0-9a-f`.',
+      '`detail` names the mistake: `Bearer` missing or repeated, quotes, upper case. A key is `ak_live_` followed by 64 characters from `0-9a-f`.',
     example: { mistake: 'bearer_twice' },
   }),
   api_key_invalid: plainRow({

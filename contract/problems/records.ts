@@ -90,7 +90,7 @@ export const recordProblems = {
     members: ({ currentEtag }) => (currentEtag === undefined ? {} : { currentEtag }),
     headers: ({ currentEtag }): Record<string, string> => (currentEtag === undefined ? {} : { ETag: currentEtag }),
     meaning:
-      'The record has changed since you read it: its ETag is not in `If-Match`. `currentEtag` is the one it has now; it is absent if there is no such record.',
+      'The record has changed since you read it: its ETag is not in `If-Match`. `currentEtag` is its current one; it is absent if there is no such record.',
     remedy: 'Fetch the record again, reapply your change, and send it with the new ETag.',
     example: { currentEtag: '"4-mm7yf3ab"' },
   }),

@@ -9,7 +9,7 @@ import type {
   JsonObject,
 } from 'n8n-workflow';
 
-/** The query of each page: the list's, and the cursor of the page before. n8n's types allow no expression here. */
+/** The query of each page: the list's, and the cursor of the previous page. n8n's types allow no expression here. */
 export const nextPage =
   '={{ Object.assign({}, $request.qs, { cursor: $response.body?.pagination?.nextCursor ?? "" }) }}' as unknown as IDataObject;
 
