@@ -16,10 +16,10 @@ export type ClientOptions = {
   /** Milliseconds that each attempt may take; `Infinity` for no limit. Default: 30,000. */
   timeoutMs?: number | undefined;
   /**
-   * How many times a failed attempt is retried: after 429 (once `Retry-After` has passed), 408, 5xx except 501, a lost
-   * connection or a timeout. Waits a random time up to 0.5, 1, 2, 4, 8 seconds, or `Retry-After` if that is longer (up to
-   * two minutes). Safe for writes: all attempts of a POST carry the same Idempotency-Key, and a repeated PATCH merges the
-   * same values again. Default: 3, for up to 4 attempts.
+   * How many times a failed attempt is retried: after 408, 409 `idempotency_in_progress`, 429, 5xx except 501, a lost
+   * connection or a timeout. Each wait is `Retry-After`, plus a random time up to 0.5, 1, 2, 4, 8 seconds; if
+   * `Retry-After` is longer than two minutes, the call fails instead. Safe for writes: all attempts of a POST carry the
+   * same Idempotency-Key, and a repeated PATCH merges the same values again. Default: 3, for up to 4 attempts.
    */
   maxRetries?: number | undefined;
   /** Called after each attempt, for logs and metrics. */

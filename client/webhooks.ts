@@ -82,7 +82,7 @@ function importSecret(secret: unknown): Promise<Key> {
   const bytes = typeof secret === 'string' ? decodeBase64(secret.replace(/^whsec_/, '')) : undefined;
   // The message must not contain the secret.
   if (!bytes || bytes.length === 0)
-    throw new TypeError('The secret must be whsec_ and base64, as the settings show it.');
+    throw new TypeError('The secret must be whsec_ followed by base64, as the settings show it.');
   return crypto.subtle.importKey('raw', bytes, hmac, false, ['verify']);
 }
 

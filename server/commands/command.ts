@@ -71,7 +71,7 @@ export async function organizationBySlug(
   return organization;
 }
 
-/** Prints the value as JSON, or lines for people. */
+/** Prints the value as JSON, or as human-readable lines. */
 export function print(json: boolean | undefined, value: unknown, ...lines: string[]): void {
   if (json) printJson(value);
   else printLines(...lines);
@@ -79,7 +79,7 @@ export function print(json: boolean | undefined, value: unknown, ...lines: strin
 
 type Row = Readonly<Record<string, string | number | string[] | null>>;
 
-/** Prints a record or a list of them as JSON, or a table for people. */
+/** Prints a record, or a list of them, as JSON or as a table. */
 export function printList(
   json: boolean | undefined,
   value: Row | readonly Row[],
@@ -89,7 +89,7 @@ export function printList(
   else printTable(rows);
 }
 
-/** Prints records for people, as aligned columns. */
+/** Prints records as aligned columns. */
 export function printTable(rows: readonly Row[]): void {
   const [names = []] = rows.map(Object.keys);
   const lines = [names, ...rows.map((row) => Object.values(row).map((cell) => String(cell ?? '')))];

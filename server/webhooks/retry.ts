@@ -20,6 +20,6 @@ export function pauseAfter(attempts: number, retryAfterSeconds: number | null, r
   return Math.max(pause, Math.min(retryAfterSeconds ?? 0, longestRetryAfter));
 }
 
-/** Seconds until an endpoint to which every attempt of a round failed is tried again, whatever is due. */
+/** Seconds until an endpoint is tried again after a round in which every attempt failed, no matter what is due. */
 export const endpointPause = (failures: number, retryAfterSeconds: number | null): number =>
   Math.max(Math.min(2 ** Math.min(failures, 10), 5 * minute), Math.min(retryAfterSeconds ?? 0, longestRetryAfter));

@@ -57,7 +57,7 @@ test('typical mistakes of JavaScript callers get a TypeError that explains them'
     );
   // @ts-expect-error an environment variable that is not set
   await expect(unwrap(headers, undefined)).rejects.toThrow(
-    new TypeError('The secret must be whsec_ and base64, as the settings show it.'),
+    new TypeError('The secret must be whsec_ followed by base64, as the settings show it.'),
   );
 });
 
@@ -135,7 +135,9 @@ describe('a request is rejected', () => {
   });
 
   test('if the secret is invalid, without repeating the secret', async () => {
-    await expect(unwrap(good, 'whsec_***')).rejects.toThrow(/^The secret must be whsec_ and base64/);
+    await expect(unwrap(good, 'whsec_***')).rejects.toThrow(
+      /^The secret must be whsec_ followed by base64, as the settings show it/,
+    );
   });
 });
 
