@@ -62,7 +62,7 @@ export const promised: Readonly<Record<string, readonly string[]>> = {
     `never, or after ${shortest}, ${longer.join(' or ')} days`,
     `An organization can have ${maximumLiveKeys} keys at a time`,
     `Each can make ${limit} requests in any ${seconds} seconds`,
-    `at once: ${trusted}`,
+    `immediately: ${trusted}`,
     `takes effect ${trusted}`,
   ],
   automation: [`one page of at most ${pageSize.max} records`],
