@@ -32,7 +32,7 @@ const usual = { ofKey: 3, ofOrganization: 5, reserved: 2, waiting: 100 };
 const large = { ofKey: 1, ofOrganization: 2, reserved: 4, waiting: 20 };
 const longestWaitMs = 5_000;
 /** For operations that would wait longer than that. Not rejected immediately: some callers would retry immediately. */
-const hopelessWaitMs = 1_000;
+const rejectedAfterMs = 1_000;
 /** Weight of the latest operation in the moving average. */
 const share = 0.1;
 
@@ -97,8 +97,8 @@ export class WorkLimiter {
 
   async #wait(running: Running, slot: Slot): Promise<void> {
     if (running.queue.length >= this.#most.waiting) throw new Problem('unavailable', { reason: 'busy' });
-    const isHopeless = this.#expectedMs(running, slot.kind) > longestWaitMs;
-    await wait(running, slot, isHopeless ? hopelessWaitMs : longestWaitMs);
+    const isTooLong = this.#expectedMs(running, slot.kind) > longestWaitMs;
+    await wait(running, slot, isTooLong ? rejectedAfterMs : longestWaitMs);
   }
 
   #enter(running: Running, { keyId, kind }: Slot): void {

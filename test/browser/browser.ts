@@ -3,7 +3,7 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playw
 import { afterAll, beforeAll, expect, onTestFailed } from 'vitest';
 import type { Member } from '../../server/entities/organization.ts';
 import { violationsOf } from './accessibility.ts';
-import { hasChromium, launchChromium, patienceMs } from './chromium.ts';
+import { hasChromium, launchChromium, longestWaitMs } from './chromium.ts';
 import { password } from '../settings/visiting.ts';
 
 export const sizes = [
@@ -33,7 +33,7 @@ export function useBrowser(): Screen {
         ...options,
         permissions: ['clipboard-read', 'clipboard-write'],
       });
-      context.setDefaultTimeout(patienceMs);
+      context.setDefaultTimeout(longestWaitMs);
       onTestFailed(() => showPages(context));
       const page = await context.newPage();
       page.on('pageerror', (error) => complaints.push(`${page.url()}: ${error.message}`));

@@ -18,14 +18,14 @@ export function setup(): void {
 }
 
 /** Only ends hangs: on a busy machine, Playwright's default of 30 seconds is too short. */
-export const patienceMs = 150_000;
+export const longestWaitMs = 150_000;
 
 export function launchChromium(): Promise<Browser> {
   const quiet = ['quic', 'background-networking', 'component-update', 'sync', 'gpu'].map((what) => `--disable-${what}`);
   return chromium.launch({
     executablePath: executablePath ?? '',
     headless: true,
-    timeout: patienceMs,
+    timeout: longestWaitMs,
     args: ['--no-sandbox', '--no-first-run', ...quiet],
   });
 }

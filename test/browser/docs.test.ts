@@ -2,7 +2,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { violationsOf } from './accessibility.ts';
-import { hasChromium, launchChromium, patienceMs } from './chromium.ts';
+import { hasChromium, launchChromium, longestWaitMs } from './chromium.ts';
 import { useWorld } from '../world.ts';
 import { pagePaths } from '../docs/reading.ts';
 
@@ -22,7 +22,7 @@ describe.runIf(hasChromium)('in a browser', () => {
   /** Returns what the browser complained about or requested from other origins during a visit. */
   async function visit(options: BrowserContextOptions, look: (page: Page) => Promise<void>): Promise<string[]> {
     const context = await browser.newContext(options);
-    context.setDefaultTimeout(patienceMs);
+    context.setDefaultTimeout(longestWaitMs);
     const page = await context.newPage();
     const complaints: string[] = [];
     page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()));

@@ -8,7 +8,7 @@ import { attemptLimits } from '../../server/accounts/attempts.ts';
 import type { Member } from '../../server/entities/organization.ts';
 import { uuidv7 } from '../../server/entities/uuid.ts';
 import { maximumLiveKeys } from '../../server/keys/issue.ts';
-import { hasChromium, patienceMs } from './chromium.ts';
+import { hasChromium, longestWaitMs } from './chromium.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import { expectSound, signInWith, useBrowser } from './browser.ts';
@@ -74,7 +74,7 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     await button.hover();
     const color = (one: Styled) => one.ownerDocument.defaultView.getComputedStyle(one).backgroundColor;
     // White text has a contrast of 6.9 on it; on the base stylesheet's own color, 4.4.
-    await expect.poll(() => button.evaluate(color), { timeout: patienceMs }).toBe('rgb(1, 95, 144)');
+    await expect.poll(() => button.evaluate(color), { timeout: longestWaitMs }).toBe('rgb(1, 95, 144)');
   });
 
   test('the list of keys is shown empty, full, and with the name missing', async () => {

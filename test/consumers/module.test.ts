@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasChromium, launchChromium, patienceMs } from '../browser/chromium.ts';
+import { hasChromium, launchChromium, longestWaitMs } from '../browser/chromium.ts';
 import { root, run } from '../compiler/packed.ts';
 import { useWorld } from '../world.ts';
 
@@ -56,7 +56,7 @@ test.runIf(hasChromium)('Chromium runs it on a page of the same host', async () 
   const browser = await launchChromium();
   try {
     const page = await browser.newPage();
-    page.setDefaultTimeout(patienceMs);
+    page.setDefaultTimeout(longestWaitMs);
     const script = `<script type="module">${program('/client.js', world.url, key)}</script>`;
     await page.route('**/application', (route) => route.fulfill({ contentType: 'text/html', body: script }));
     await page.goto(`${world.url}/application`);

@@ -165,8 +165,8 @@ test('a flood of the worst valid requests, by two organizations to any endpoint,
   while (quiet.length < requests)
     quiet.push((await timed(others[quiet.length % others.length], '/v1/customers?limit=5')).ms);
   process.stdout.write(`quiet: ${JSON.stringify(figuresOf(quiet))}\n`);
-  for (const door of Object.keys(one)) {
-    const sent = [one[door] ?? [], other[door] ?? []].flat();
+  for (const entryPoint of Object.keys(one)) {
+    const sent = [one[entryPoint] ?? [], other[entryPoint] ?? []].flat();
     const flood: Flood = { url: service.url, requests: sent, atOnce: 2 * atOnce, most: 2 * requests };
     let flooded: Flooded | undefined;
     const over = new Promise<void>((resolve, reject) => {
@@ -182,13 +182,15 @@ test('a flood of the worst valid requests, by two organizations to any endpoint,
       mostRunning = Math.max(mostRunning, await running('lineItemCount'));
     } while (flooded === undefined);
     await over;
-    process.stdout.write(`flood by ${door}: ${JSON.stringify({ ...flooded, ...figuresOf(observed), mostRunning })}\n`);
+    process.stdout.write(
+      `flood by ${entryPoint}: ${JSON.stringify({ ...flooded, ...figuresOf(observed), mostRunning })}\n`,
+    );
     // Done, or to be retried: 303 and 4xx come from the settings pages.
     const { statuses, retryAfter } = flooded;
     expect(Object.keys(statuses).filter((status) => !/^(?:20[01]|303|4(?:09|29)|503)$/.test(status))).toEqual([]);
     expect(retryAfter).toBeGreaterThanOrEqual(statuses['503'] ?? 0);
     expect(Object.values(statuses).reduce((sum, count) => sum + count, 0)).toBe(2 * requests);
     // Per organization: two pages with lines, or an export. The short pages of agents are limited like other operations.
-    expect(mostRunning, door).toBeLessThanOrEqual(door === 'agents' ? 10 : 4);
+    expect(mostRunning, entryPoint).toBeLessThanOrEqual(entryPoint === 'agents' ? 10 : 4);
   }
 });

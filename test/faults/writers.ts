@@ -56,7 +56,7 @@ export async function write(tally: Tally, { urls, keys, writers, isOver }: Writi
 
 const agent = new Agent({ keepAlive: true });
 /** Longer than any wait in the service. */
-const patienceMs = 30_000;
+const longestWaitMs = 30_000;
 
 /**
  * The status, `reset` if a connection broke that had served a request before, or `refused` if a new one did: when the
@@ -75,7 +75,7 @@ function post(url: string, key: string, idempotencyKey: string, body: object): P
     });
     sent.on('error', () => resolve(sent.reusedSocket ? 'reset' : 'refused')).end(JSON.stringify(body));
     // A connection handed to a worker just as it dies never gets a response.
-    sent.setTimeout(patienceMs, () => sent.destroy());
+    sent.setTimeout(longestWaitMs, () => sent.destroy());
   });
 }
 

@@ -129,7 +129,7 @@ function bodyOf(random: Random, fields: readonly string[]): Buffer {
 const encoded = ({ chance }: Random, text: string): string =>
   (chance(70) ? encodeURIComponent(text.toWellFormed()) : text.replaceAll(/[\0\s]/g, '')).slice(0, 4_000);
 
-type Door = 'v1' | 'v1, valid' | 'mcp' | 'mcp, valid' | 'forms' | 'files';
+type EntryPoint = 'v1' | 'v1, valid' | 'mcp' | 'mcp, valid' | 'forms' | 'files';
 
 const json = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' };
 const tools = createTools(sumProposals);
@@ -219,13 +219,13 @@ function fileRequest(random: Random): Buffer {
 }
 
 /** A third of the requests to the entry points for programs are valid. */
-function requestFor(random: Random, key: string): { door: Door; request: Buffer } {
-  if (random.chance(25)) return { door: 'v1, valid', request: validRequest(random, key) };
-  if (random.chance(10)) return { door: 'mcp, valid', request: agentRequest(random, key, true) };
-  if (random.chance(20)) return { door: 'mcp', request: agentRequest(random, key, false) };
-  if (random.chance(8)) return { door: 'forms', request: formRequest(random) };
-  if (random.chance(2)) return { door: 'files', request: fileRequest(random) };
-  return { door: 'v1', request: hostileRequest(random, key) };
+function requestFor(random: Random, key: string): { entryPoint: EntryPoint; request: Buffer } {
+  if (random.chance(25)) return { entryPoint: 'v1, valid', request: validRequest(random, key) };
+  if (random.chance(10)) return { entryPoint: 'mcp, valid', request: agentRequest(random, key, true) };
+  if (random.chance(20)) return { entryPoint: 'mcp', request: agentRequest(random, key, false) };
+  if (random.chance(8)) return { entryPoint: 'forms', request: formRequest(random) };
+  if (random.chance(2)) return { entryPoint: 'files', request: fileRequest(random) };
+  return { entryPoint: 'v1', request: hostileRequest(random, key) };
 }
 
 /** One request as sent over the wire. */
@@ -303,18 +303,18 @@ function fault(response: string): string | undefined {
 test(`of ${requests} hostile requests, none makes the server fail or hang`, async () => {
   const random = randomFrom(seed);
   const statuses: Record<string, number> = {};
-  const doors: Partial<Record<Door, Record<string, number>>> = {};
+  const entryPoints: Partial<Record<EntryPoint, Record<string, number>>> = {};
   const faults: string[] = [];
   let sent = 0;
   const sender = async () => {
     while (sent < requests && faults.length < 5) {
       sent += 1;
-      const { door, request } = requestFor(random, random.pick(service.keys));
+      const { entryPoint, request } = requestFor(random, random.pick(service.keys));
       const response = await send(request);
       const status = response.startsWith('HTTP') ? response.slice(9, 12) : response.slice(0, 20);
       statuses[status] = (statuses[status] ?? 0) + 1;
-      const ofDoor = (doors[door] ??= {});
-      ofDoor[status] = (ofDoor[status] ?? 0) + 1;
+      const ofEntryPoint = (entryPoints[entryPoint] ??= {});
+      ofEntryPoint[status] = (ofEntryPoint[status] ?? 0) + 1;
       const wrong = fault(response);
       if (wrong) faults.push(`${wrong}: ${request.toString('latin1', 0, 2_000)}\n→ ${response.slice(0, 800)}`);
     }
@@ -322,7 +322,7 @@ test(`of ${requests} hostile requests, none makes the server fail or hang`, asyn
   await Promise.all(Array.from({ length: atOnce }, sender));
   const done = Object.entries(statuses).reduce((sum, [status, count]) => sum + (status.startsWith('2') ? count : 0), 0);
   process.stdout.write(
-    `${sent} requests, seed ${seed}, ${Math.round((100 * done) / sent)} % 2xx: ${JSON.stringify(doors)}\n`,
+    `${sent} requests, seed ${seed}, ${Math.round((100 * done) / sent)} % 2xx: ${JSON.stringify(entryPoints)}\n`,
   );
   // The cause of each failure, including declared ones, and those of tools, whose responses are 200.
   const failed = service.log.filter(({ status, error }) => Number(status) >= 500 || error !== undefined);
@@ -330,7 +330,7 @@ test(`of ${requests} hostile requests, none makes the server fail or hang`, asyn
   expect(faults).toEqual([]);
   const bugs = failed.filter(({ error }) => /^(?:Type|Range|Syntax|Reference)Error$/.test(Object(error).name));
   expect(bugs).toEqual([]);
-  expect(Object.keys(doors).length).toBe(6);
+  expect(Object.keys(entryPoints).length).toBe(6);
   // Each operation took an allowance, at every entry point.
   const known = operations.map(({ id }) => id);
   const performed = service.log.filter(

@@ -327,7 +327,7 @@ test('webhooks find what changed in a period by an index, in order', async () =>
   const reads = statements.filter(({ text }) => /^\W*select\b.*\b(?:customers|items|proposals)\b/s.test(text));
   // By text, because the service may have looked for changes in the meantime.
   const different = new Map(reads.map((read) => [read.text, read]));
-  // On a cluster, the look for organizations reads no records.
+  // On a cluster, the scan for organizations reads no records.
   expect(different.size).toBe(isDistributed ? 4 : 5);
   for (const read of different.values()) {
     const { buffers, plan } = await explained(read);

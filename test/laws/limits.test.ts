@@ -298,7 +298,7 @@ describe('in its own database', () => {
     const blocker = await patientConnection(world.database.pool);
     try {
       await blocker.query('begin; lock table proposals in access exclusive mode');
-      // The service's own look for changes may wait as well.
+      // The service's own scan for changes may wait as well.
       const isList = (statement: string) => statement.includes('t.number as "number"');
       const isWaiting = async () => (await waitingStatements(world.database)).some(isList);
       do {

@@ -63,7 +63,7 @@ describe('the log', () => {
     const blocker = await patientConnection(world.database.pool);
     try {
       await blocker.query('begin; lock table items in access exclusive mode');
-      // The service's own look for changes may wait as well.
+      // The service's own scan for changes may wait as well.
       const isList = (statement: string) => statement.includes('t.unit_price as "unitPrice"');
       const reads = async () => (await waitingStatements(world.database)).filter(isList).length;
       do {

@@ -1,4 +1,4 @@
-/** POST /mcp: agents' tools over the same keys, limits and handlers as the API. */
+/** POST /mcp: MCP tools with the same keys, limits and handlers as the API. */
 import { Ajv } from 'ajv';
 import { describe, expect, test, vi } from 'vitest';
 import { v1 } from '../../contract/v1.ts';

@@ -6,12 +6,12 @@ import { useWorld } from '../world.ts';
 import { useReceiver } from './receiver.ts';
 import { deliveriesOf, endpointTo, until, webhookWorld } from './scene.ts';
 
-// Long enough for a look to end before the next one begins.
+// Long enough for a scan to end before the next one begins.
 const limits = { scanMs: 1_000, tickMs: 50 };
 const world = useWorld({ ...webhookWorld, webhooks: { ...webhookWorld.webhooks, limits } });
 
 const hourMs = 3_600_000;
-/** Offsets from now of a record's creation and change: before the look, at once, or after its bound. */
+/** Offsets from now of a record's creation and change: before the scan, during it, or after its bound. */
 const times = [
   [-hourMs, -hourMs],
   [-hourMs, 0],
@@ -20,7 +20,7 @@ const times = [
   [hourMs, hourMs],
 ];
 
-test('a look for changes finds none of another organization, no matter when its records were created and changed', async () => {
+test('a scan for changes finds none of another organization, no matter when its records were created and changed', async () => {
   const [tenant, other] = [await world.organization(), await world.organization()];
   const receiver = await useReceiver();
   await endpointTo(tenant, receiver);
@@ -66,7 +66,7 @@ test('a new state of a record replaces only what is pending for the same endpoin
   expect(await states()).not.toContain('replaced');
 });
 
-test('a look that fails for one organization does not hold up the others', async () => {
+test('a scan that fails for one organization does not hold up the others', async () => {
   const tenants = [await world.organization(), await world.organization(), await world.organization()] as const;
   const receivers = [await useReceiver(), await useReceiver(), await useReceiver()] as const;
   for (const index of [0, 1, 2] as const) await endpointTo(tenants[index], receivers[index]);
@@ -77,7 +77,7 @@ test('a look that fails for one organization does not hold up the others', async
   onTestFinished(async () => {
     await pool.query(`alter table webhook_deliveries drop constraint ${name}`);
   });
-  // Only a regular look finds what is stored without a request.
+  // Only a regular scan finds what is stored without a request.
   for (const tenant of tenants) await proposal(tenant, {});
   await until(() => receivers.map(({ received }) => received.length > 0), [false, true, true]);
   expect(await deliveriesOf(world, tenants[0])).toEqual([]);

@@ -113,7 +113,7 @@ describe('an event', () => {
     const receiver = await useReceiver();
     await endpointTo(tenant, receiver);
     const acceptedAt = '2026-01-06T10:00:00.000Z';
-    // Uses the database's time: a look may already have passed a time taken before the statement begins.
+    // Uses the database's time: a scan may already have passed a time taken before the statement begins.
     const turn = (status: string, at: string | null) =>
       world.database.pool.query(
         'update proposals set status = $3, accepted_at = $4, updated_at = now() where organization_id = $1 and id = $2',

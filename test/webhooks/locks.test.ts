@@ -278,12 +278,12 @@ test('the lag is how many seconds the most overdue endpoint that is on has been 
   expect((await readBacklog(pool)).lagSeconds).toBeGreaterThanOrEqual(100);
 });
 
-test('a look for changes during the removal of an endpoint adds nothing to it', async () => {
+test('a scan for changes during the removal of an endpoint adds nothing to it', async () => {
   const { organization, admin, em, endpoint, records, ids, target } = await scene();
   const { pool } = database;
   const text = `update customers set updated_at = now() where organization_id = $1 and id = $2 returning updated_at`;
   const [changed] = (await pool.query<{ updated_at: Date }>(text, [organization.id, records[0]])).rows;
-  // The bound of a look is in whole milliseconds: it must be past the change before the row is held.
+  // The bound of a scan is in whole milliseconds: it must be past the change before the row is held.
   const isLater = `select date_trunc('milliseconds', now()) > $1::timestamptz(3) as later`;
   await expect.poll(async () => (await pool.query(isLater, [changed?.updated_at])).rows[0].later).toBe(true);
   const held = 'select from webhook_endpoints where organization_id = $1 and id = $2 for update';

@@ -7,7 +7,7 @@ import { endpointTo, until, webhookWorld } from './scene.ts';
 const limits = { scanMs: 20, tickMs: 1, endpoints: 1 };
 const world = useWorld({ ...webhookWorld, webhooks: { ...webhookWorld.webhooks, limits } });
 
-test('each gets its turn, and no look for due endpoints fails', async () => {
+test('each gets its turn, and no search for due endpoints fails', async () => {
   const tenant = await world.organization();
   const receivers = await Promise.all(Array.from({ length: 8 }, () => useReceiver()));
   for (const receiver of receivers) {

@@ -11,7 +11,7 @@ import type { Receiver } from './receiver.ts';
 
 export const authSecret = 'a secret of the tests, which is long enough';
 export const allow = ['127.0.0.0/8'];
-/** Short pauses between looks and retries: the tests check what happens, not when. */
+/** Short pauses between scans and retries: the tests check what happens, not when. */
 export const webhookWorld = { ownDatabase: true, authSecret, webhooks: { allow, limits: { scanMs: 200, tickMs: 50 } } };
 
 export const parts = { seal: createSeal(authSecret, 'webhook secrets'), destinations: createDestinations(allow) };

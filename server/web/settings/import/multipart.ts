@@ -10,7 +10,7 @@ import { slowRequests } from '../../slow-requests.ts';
 /** `isCut` tells whether the form ended in the middle of the file. */
 export type ReceivedFile = { name: string; stream: Readable; isTooLarge: () => boolean; isCut: () => boolean };
 
-const patience = { idleMs: 30_000, wholeMs: 15 * 60_000 };
+const timeouts = { idleMs: 30_000, wholeMs: 15 * 60_000 };
 
 const received = new WeakMap<IncomingMessage, ReceivedFile>();
 /** The form's file, unread; undefined if none was chosen. */
@@ -69,13 +69,13 @@ function fieldsUpToFile(request: Request, response: Response, most: number): Pro
 export async function* bytesOf(request: IncomingMessage, { stream, isCut }: ReceivedFile): AsyncGenerator<Buffer> {
   slowRequests.add(request);
   const end = () => void request.destroy();
-  const whole = setTimeout(end, patience.wholeMs);
-  let idle = setTimeout(end, patience.idleMs);
+  const whole = setTimeout(end, timeouts.wholeMs);
+  let idle = setTimeout(end, timeouts.idleMs);
   try {
     for await (const chunk of stream) {
       clearTimeout(idle);
       yield chunk as Buffer;
-      idle = setTimeout(end, patience.idleMs);
+      idle = setTimeout(end, timeouts.idleMs);
     }
   } catch (error) {
     throw isCut() ? interrupted() : error;
