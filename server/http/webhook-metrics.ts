@@ -41,7 +41,7 @@ export function webhookMetrics(register: Registry) {
           },
         });
       gauge('webhook_events_pending', 'Events that wait for an attempt.', () => read().pending);
-      gauge('webhook_lag_seconds', 'How long the most overdue endpoint has been due.', () => read().lagSeconds);
+      gauge('webhook_lag_seconds', 'How long the most overdue endpoint has been waiting.', () => read().lagSeconds);
       gauge('webhook_endpoints_failing', 'Active endpoints whose last attempts failed.', () => read().failingEndpoints);
     },
   };

@@ -15,7 +15,7 @@ describe('the snippets', () => {
   afterEach(() => reader.leave());
 
   const onPage = async (path: string) => snippetsOf(await readPage(world, path));
-  const labelled = async (path: string, label: string) =>
+  const labeled = async (path: string, label: string) =>
     (await onPage(path)).filter((snippet) => snippet.label === label);
 
   test('use only languages that this file executes', async () => {
@@ -91,7 +91,7 @@ describe('the snippets', () => {
   test.each(['sync.mjs', ...(pythonHasRequests ? ['sync.py'] : [])])(
     '%s copies everything, then only what changed',
     async (name) => {
-      const [{ text } = missing] = await labelled('/docs/pagination-and-sync', name);
+      const [{ text } = missing] = await labeled('/docs/pagination-and-sync', name);
       const change = (customer: string) => reader.tenant.call('POST', '/v1/customers', { name: customer });
       for (let count = 0; count < 3; count += 1) await change(`Customer ${count}`);
       const small = text.replace('limit=100', 'limit=2');
@@ -111,7 +111,7 @@ describe('the snippets', () => {
   });
 
   describe('for no-code tools', () => {
-    const automation = (label: string) => labelled('/docs/automation', label);
+    const automation = (label: string) => labeled('/docs/automation', label);
 
     test('work without a loop, as in Make: only the URL of the next request is stored', async () => {
       const [start] = await automation('Text');

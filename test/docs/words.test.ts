@@ -14,7 +14,7 @@ const words: readonly [RegExp, string][] = [
   [/\bgrey\b/i, 'gray'],
   [/\bneighbours?\b/i, 'neighbor'],
   [/\blicences?\b/i, 'license'],
-  [/\bcancell(?:ed|ing)\b/i, 'canceled, canceling'],
+  [/\b(?:cancel|label|model|signal)l(?:ed|ing)\b/i, 'canceled, labeled: one l'],
   [/\b(?:organ|normal|serial|recogn|capital|initial|local)is(?:e[ds]?|ing|ation)\b/i, '-ize'],
   [/\b(?:afterwards|towards)\b/i, 'afterward, toward'],
   [/\b(?:whilst|amongst)\b/i, 'while, among'],

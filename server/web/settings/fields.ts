@@ -49,7 +49,7 @@ type Field = {
 };
 
 /** A field with its label, error message and hint; `control` gets the attributes that refer to them. */
-export function labelled(given: Field, control: (attributes: Html) => Html): Html {
+export function labeled(given: Field, control: (attributes: Html) => Html): Html {
   const { id, label, hint, autofocus = false, rejected, problem = problemOf(rejected, id) } = given;
   const ids = [problem !== undefined && `${id}-problem`, hint !== undefined && `${id}-hint`].filter(Boolean).join(' ');
   const attributes = html`${(autofocus || problem !== undefined) && html` autofocus`}${ids !== '' && html` aria-describedby="${ids}"`}${problem !== undefined && html` aria-invalid="true"`}`;
@@ -72,7 +72,7 @@ type TextField = Field & {
 
 export function textField(given: TextField): Html {
   const { id, type = 'text', value, most, autocomplete = 'off', inputmode, isOptional = false, rejected } = given;
-  return labelled(
+  return labeled(
     given,
     (attributes) =>
       html`<input
@@ -102,7 +102,7 @@ type SelectField = Field & {
 
 export function selectField(given: SelectField): Html {
   const { id, name = id, none, options, chosen, rejected } = given;
-  return labelled(
+  return labeled(
     given,
     (attributes) =>
       html`<select id="${id}" name="${name}" ${attributes}>
@@ -124,7 +124,7 @@ export const exportFormatLabels = {
 
 export function passwordField(given: Field & { isNew?: boolean }): Html {
   const { id, label, isNew = false } = given;
-  return labelled(
+  return labeled(
     given,
     (attributes) =>
       html`<div class="secret">

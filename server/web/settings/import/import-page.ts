@@ -9,7 +9,7 @@ import type { FieldInfo } from '../../../import/fields.ts';
 import { publicId } from '../../../records/public-id.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import { exportFormatLabels, labelled, selectField, textField } from '../fields.ts';
+import { exportFormatLabels, labeled, selectField, textField } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { failedNotice, postForm } from '../forms.ts';
 import { innerPage, sectionPage } from '../page.ts';
@@ -96,7 +96,7 @@ const fileHint = html`An Excel workbook (.xlsx, up to 20 MB), or CSV or JSON up 
   <a href="/settings/import-templates/items.csv">items</a>. <a href="/docs/import">How to prepare a file</a>`;
 
 const fileField = (rejected: Rejected | undefined): Html =>
-  labelled(
+  labeled(
     { id: 'file', label: 'File', hint: fileHint, rejected },
     (attributes) =>
       html`<input
