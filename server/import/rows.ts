@@ -9,6 +9,7 @@ import type { Inspection } from './inspect.ts';
 import { flatRow, readDocument, readJson, rowWithLines, unreadable } from './json.ts';
 import type { RowBounds } from './json.ts';
 import type { Entry, Kind } from './kind.ts';
+import { rejectShortened } from './shortened.ts';
 import type { Cell, Source, TableRecord } from './source.ts';
 
 export type OpenRows = Pick<ColumnPlan, 'notes' | 'notation'> & {
@@ -75,5 +76,6 @@ function toEntry(record: TableRecord, { inspection, plan, bounds }: Table): Entr
   if (documentAt !== undefined)
     return { ...known, ...readDocument(unescapeFormula(String(raw[0] ?? '')), line, bounds) };
   const read = plan.read(cells);
-  return read && { ...known, ...read };
+  const lost = rejectShortened(plan.fields, cells);
+  return read && { ...known, ...read, ...(lost.length > 0 && { outcome: lost }) };
 }

@@ -52,6 +52,26 @@ describe('real-world CSV', () => {
     expect((await fetchRecord(tenant, 'items', 'I-3')).unitPrice).toBe('1200.00');
   });
 
+  test('may not have ids or phone numbers that Excel has shortened, because different ones look alike', async () => {
+    const { tenant, csv } = await start();
+    const message = 'has lost digits: format the column as text in the spreadsheet, and save the file again';
+    const lost = { code: 'invalid_characters', message };
+    const report = await csv(
+      'customers',
+      'externalId;name;phone;notes\n4,00638E+12;A;;\n4.00638E+12;B;4E+12;\nC-3;C;0170 1234567;4,00638E+12\n',
+    );
+    expect(report).toMatchObject({
+      created: 1,
+      rejected: 2,
+      errors: [
+        { line: 2, field: 'externalId', ...lost },
+        { line: 3, field: 'externalId', ...lost },
+        { line: 3, field: 'phone', ...lost },
+      ],
+    });
+    expect((await fetchRecord(tenant, 'customers', 'C-3')).notes).toBe('4,00638E+12');
+  });
+
   test.each([
     ['\t', ['1#5', '1.234'], ['1.50', '1234.00']],
     [';', ["1'234.50", '1#200'], ['1234.50', '1200.00']],
