@@ -13,7 +13,7 @@ type ToolResult = {
 };
 
 const instructions =
-  'Customers, proposals and catalog items of one organization. Times are UTC, money is a decimal string with its currency. Proposals are read-only.';
+  'Customers, proposals and catalog items of one organization. Times are UTC, money is a decimal string with its currency. Proposals are read-only. Items cannot be changed once created.';
 
 export type McpOptions = {
   version: string;

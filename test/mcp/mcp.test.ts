@@ -83,6 +83,8 @@ describe('POST /mcp', () => {
     const client = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
     const { body } = await rpc(key, 'initialize', client);
     expect(body.result).toMatchObject({ serverInfo: { name: 'proposal-api' }, capabilities: { tools: {} } });
+    // Otherwise, an agent that is told to raise prices could create every item again.
+    expect(body.result.instructions).toContain('Items cannot be changed');
     const { result } = (await rpc(key, 'tools/list')).body;
     expect(result.tools.map(({ name }: { name: string }) => name)).toEqual(names);
     // A token is about four characters; test/consumers counts tokens.
