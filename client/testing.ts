@@ -11,7 +11,7 @@
 import { examples } from './examples.ts';
 import type { Fetch } from './send.ts';
 
-/** A response; the status is 200 unless you give another. */
+/** A response; the status is 200 unless you give another. The body of an error needs only its `code`. */
 export type ExampleAnswer = {
   status?: number | undefined;
   body: unknown;
@@ -60,8 +60,10 @@ export function exampleFetch(
     const etag: unknown = Reflect.get(Object(json), 'etag');
     if (typeof etag === 'string') headers.set('etag', etag);
     for (const [name, value] of Object.entries(further)) headers.set(name, value);
+    // Errors of the service always have these two; a test may need only the code.
+    const complete = typeof json === 'object' && json && 'code' in json ? { detail: '', errors: [], ...json } : json;
     // A 304 cannot have a body.
-    return new Response(status === 304 ? null : JSON.stringify(json), { status, headers });
+    return new Response(status === 304 ? null : JSON.stringify(complete), { status, headers });
   };
   return Object.assign(answer, { calls });
 }

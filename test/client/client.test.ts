@@ -152,6 +152,16 @@ describe('exampleFetch', () => {
     expect(await client.items.get('itm_1', { ifNoneMatch: '"1-x"' })).toBeNull();
     const { headers } = await client.me.get.withResponse();
     expect([headers.get('etag'), headers.get('content-type')]).toEqual(['"b"', 'text/plain']);
+  });
+
+  test('completes an error that has only a code', async () => {
+    const fetch = exampleFetch({ 'GET /v1/me': { status: 403, body: { code: 'plan_required' } } });
+    const client = createClient({ baseUrl: 'https://api.example.com', apiKey: 'test', fetch });
+    const failure = await failureOf(client.me.get());
+    expect(failure).toMatchObject({ status: 403, code: 'plan_required', detail: '', errors: [] });
+  });
+
+  test('rejects an operation that does not exist', () => {
     expect(() => exampleFetch({ 'GET /v1/customers/cus_1': { status: 404, body: {} } })).toThrow(
       /no operation GET \/v1\/customers\/cus_1\..* GET \/v1\/customers\/\{customerId\},/,
     );
