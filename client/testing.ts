@@ -3,7 +3,7 @@
  *
  * @example
  * import { exampleFetch } from '@proposal-api/client/testing';
- * const gone = { status: 404, body: { code: 'not_found', detail: 'There is none.', errors: [] } };
+ * const gone = { status: 404, body: { code: 'not_found' } };
  * const fetch = exampleFetch({ 'GET /v1/customers/{customerId}': gone });
  * const client = createClient({ baseUrl: 'https://api.example.com', apiKey: 'test', fetch });
  * expect(fetch.calls).toEqual([{ operation: 'GET /v1/me', url: 'https://api.example.com/v1/me', body: undefined }]);
@@ -11,7 +11,7 @@
 import { examples } from './examples.ts';
 import type { Fetch } from './send.ts';
 
-/** A response; the status is 200 unless you give another. The body of an error needs only its `code`. */
+/** A response; the status is 200 unless you give another. An error needs only its `code`, a page its `data`. */
 export type ExampleAnswer = {
   status?: number | undefined;
   body: unknown;
@@ -60,12 +60,18 @@ export function exampleFetch(
     const etag: unknown = Reflect.get(Object(json), 'etag');
     if (typeof etag === 'string') headers.set('etag', etag);
     for (const [name, value] of Object.entries(further)) headers.set(name, value);
-    // Errors of the service always have these two; a test may need only the code.
-    const complete = typeof json === 'object' && json && 'code' in json ? { detail: '', errors: [], ...json } : json;
     // A 304 cannot have a body.
-    return new Response(status === 304 ? null : JSON.stringify(complete), { status, headers });
+    const text = status === 304 ? null : JSON.stringify(completed(json, known[operation]));
+    return new Response(text, { status, headers });
   };
   return Object.assign(answer, { calls });
+}
+
+/** With what every error and every page of the service has. */
+function completed(json: unknown, example: ExampleAnswer | undefined): unknown {
+  if (typeof json !== 'object' || json === null) return json;
+  if ('code' in json) return { detail: '', errors: [], ...json };
+  return 'data' in json ? { ...Object(example?.body), ...json } : json;
 }
 
 /** `GET /v1/customers/{customerId}` is for `/v1/customers/cus_1`, with any prefix before `/v1`. */

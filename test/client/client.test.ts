@@ -161,6 +161,14 @@ describe('exampleFetch', () => {
     expect(failure).toMatchObject({ status: 403, code: 'plan_required', detail: '', errors: [] });
   });
 
+  test('completes a page that has only records', async () => {
+    const fetch = exampleFetch({ 'GET /v1/customers': { body: { data: [{ id: 'cus_1' }, { id: 'cus_2' }] } } });
+    const client = createClient({ baseUrl: 'https://api.example.com', apiKey: 'test', fetch });
+    const ids: string[] = [];
+    for await (const { id } of client.customers.list()) ids.push(id);
+    expect(ids).toEqual(['cus_1', 'cus_2']);
+  });
+
   test('rejects an operation that does not exist', () => {
     expect(() => exampleFetch({ 'GET /v1/customers/cus_1': { status: 404, body: {} } })).toThrow(
       /no operation GET \/v1\/customers\/cus_1\..* GET \/v1\/customers\/\{customerId\},/,
