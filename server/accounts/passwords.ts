@@ -11,7 +11,7 @@ export async function passwordProblem(password: string, known: Known = []): Prom
   if (password.length < passwordLength.least) return `Use at least ${passwordLength.least} characters.`;
   if (password.length > passwordLength.most) return `Use at most ${passwordLength.most} characters.`;
   if (new Set(password).size < 4) return 'Use at least 4 different characters.';
-  if (isMadeOf(password, known)) return 'Do not build the password from your email, your name or your organization.';
+  if (isMadeOf(password, known)) return 'Do not base the password on your email, your name or your organization.';
   if (await isCommon(password)) return 'This password is too common. Use a few unrelated words instead.';
   return undefined;
 }

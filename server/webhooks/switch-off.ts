@@ -46,7 +46,7 @@ const switchedOffMail = (to: string, { organization, endpoint, reason, link }: F
 URL: ${new URL(endpoint.url).origin}
 Reason: ${reason}
 
-Once it works again, switch it on and resend the events it missed:
+Once your receiver works again, switch the endpoint on and resend the missed events:
 
 ${link}
 `,

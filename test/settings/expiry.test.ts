@@ -85,7 +85,7 @@ describe('a key with an expiry', () => {
 });
 
 describe('a password', () => {
-  test('is rejected if it is built from the email, name or organization', async () => {
+  test('is rejected if it is based on the email, name or organization', async () => {
     const known = ['maria.anders@futterkiste.example', 'Maria Anders', 'Alfreds Futterkiste GmbH'];
     for (const typed of [
       'maria.anders@futterkiste.example',
@@ -103,6 +103,6 @@ describe('a password', () => {
     const visiting = visit(world.url);
     const token = (await passwordPath(world.database, admin)).split('token=')[1] ?? '';
     const { status, text } = await visiting.post('/settings/password', { token, password: admin.email });
-    expect([status, text.includes('Do not build the password')]).toEqual([422, true]);
+    expect([status, text.includes('Do not base the password on')]).toEqual([422, true]);
   });
 });

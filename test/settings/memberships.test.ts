@@ -241,7 +241,7 @@ test('the command line asks for the organization if an address is in two', async
   expect((await run('role', member.email, 'member')).status).toBe(0);
 });
 
-test('a password must not be built from the name of any organization that it opens', async () => {
+test('a password must not be based on the name of any organization that it opens', async () => {
   const { member, again } = await twice();
   await world.database.pool.query(`update organizations set name = 'Wolkenstein' where id = $1`, [
     again.organizationId,
@@ -249,12 +249,12 @@ test('a password must not be built from the name of any organization that it ope
   const token = await issueLink(world.database.signIns, member, 'reset');
   const guessable = 'Wolkenstein2026';
   const refused = await visit(world.url).post('/settings/password', { token, password: guessable });
-  expect([refused.status, refused.text.includes('Do not build the password from')]).toEqual([422, true]);
+  expect([refused.status, refused.text.includes('Do not base the password on')]).toEqual([422, true]);
   await choose(`?token=${token}`, otherPassword);
   const visiting = visit(world.url);
   await visiting.post('/settings/sign-in', { email: member.email, password: otherPassword });
   const fields = { csrfToken: await visiting.csrfToken(), current: otherPassword, password: guessable };
-  expect((await visiting.post('/settings/account/password', fields)).text).toContain('Do not build the password from');
+  expect((await visiting.post('/settings/account/password', fields)).text).toContain('Do not base the password on');
 });
 
 describe('password links', () => {
