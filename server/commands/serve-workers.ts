@@ -111,7 +111,7 @@ class WorkerPool {
     return urlOf(host, port);
   }
 
-  /** Replaces the workers one by one: each stops once its successor listens, so that no request is refused. */
+  /** Replaces the workers one by one: each stops once its successor listens, so that no request is rejected. */
   restart(): Promise<void> {
     return (this.#restarting = this.#restarting.then(async () => {
       printLines('Restarting the workers one by one.');

@@ -1,4 +1,4 @@
-/** Refuses a database that this release cannot use. */
+/** Rejects a database that this release cannot use. */
 import { UsageError } from '../config.ts';
 import { appliedMigrations } from './migrate.ts';
 import { migrations } from './migrations/list.ts';
@@ -12,7 +12,7 @@ export async function requireUnicode({ pool }: Pick<Database, 'pool'>): Promise<
     throw new UsageError(`its encoding is ${encoding}; create one with "encoding 'UTF8' template template0".`);
 }
 
-/** Refuses tables that lack columns although migrations of the same names ran. A newer release's extra columns are fine. */
+/** Rejects tables that lack columns although migrations of the same names ran. A newer release's extra columns are fine. */
 export async function requireSchema({ orm, pool }: Pick<Database, 'orm' | 'pool'>): Promise<void> {
   const { rows } = await pool.query<{ name: string }>(
     `select table_name || '.' || column_name as name from information_schema.columns

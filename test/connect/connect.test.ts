@@ -239,7 +239,7 @@ describe('connecting', () => {
   });
 });
 
-describe('connecting is refused to', () => {
+describe('connecting is rejected for', () => {
   test('a member, who is told whom to ask', async () => {
     const { tenant, clientId } = await scene(world);
     const member = await signIn(world, await someone(world, tenant, 'member', 'Mo'));

@@ -1,4 +1,4 @@
-/** The functions themselves refuse everyone but an admin of the organization, no matter how a request gets that far. */
+/** The functions themselves reject everyone but an admin of the organization, no matter how a request gets that far. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { addMember, changeRole, removeMember, resetTwoFactor } from '../../server/accounts/members.ts';
 import { changeOrganization, requireTwoFactor } from '../../server/accounts/organizations.ts';

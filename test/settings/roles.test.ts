@@ -178,7 +178,7 @@ describe('every page', () => {
 });
 
 describe('every form', () => {
-  test('for admins is refused to a member, and changes nothing', async () => {
+  test('for admins is rejected if a member sends it, and changes nothing', async () => {
     const { tenant, visiting: admin, fill } = ours;
     const visiting = await signIn(world, await someone(world, tenant));
     const offered = new Set((await formsOf(visiting, fill)).map(({ action }) => action));
