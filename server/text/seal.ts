@@ -14,26 +14,30 @@ type Purpose = 'webhook secrets' | 'two-factor secrets';
 
 export function createSeal(secret: Secret, purpose: Purpose) {
   const keys = () => secretsIn(secret).map((one) => Buffer.from(hkdfSync('sha256', one, '', purpose, 32)));
+  /** The text is bound to `owner`: it cannot be opened for any other. */
+  const seal = (text: string, owner: string): string => {
+    const [key = Buffer.alloc(0)] = keys();
+    const iv = randomBytes(ivBytes);
+    const cipher = createCipheriv(algorithm, key, iv).setAAD(Buffer.from(owner));
+    const encrypted = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+    return Buffer.concat([iv, cipher.getAuthTag(), encrypted]).toString('base64url');
+  };
   return {
-    /** The text is bound to `owner`: it cannot be opened for any other. */
-    seal(text: string, owner: string): string {
-      const [key = Buffer.alloc(0)] = keys();
-      const iv = randomBytes(ivBytes);
-      const cipher = createCipheriv(algorithm, key, iv).setAAD(Buffer.from(owner));
-      const encrypted = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-      return Buffer.concat([iv, cipher.getAuthTag(), encrypted]).toString('base64url');
-    },
+    seal,
     /** Undefined if it was sealed with another key or for another owner. */
-    open(sealed: string, owner: string): string | undefined {
-      const bytes = Buffer.from(sealed, 'base64url');
-      return keys()
-        .map((one) => opened(one, bytes, owner))
-        .find((text) => text !== undefined);
+    open: (sealed: string, owner: string): string | undefined => opened(keys(), sealed, owner),
+    /** The same text sealed with the current key; unchanged if it already is, or if no key opens it. */
+    renewed(sealed: string, owner: string): string {
+      const text = opened(keys().slice(1), sealed, owner);
+      return text === undefined ? sealed : seal(text, owner);
     },
   };
 }
 
-function opened(key: Buffer, bytes: Buffer, owner: string): string | undefined {
+const opened = (keys: readonly Buffer[], sealed: string, owner: string): string | undefined =>
+  keys.map((key) => openedWith(key, Buffer.from(sealed, 'base64url'), owner)).find((text) => text !== undefined);
+
+function openedWith(key: Buffer, bytes: Buffer, owner: string): string | undefined {
   const encrypted = bytes.subarray(ivBytes + tagBytes);
   try {
     const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, ivBytes))

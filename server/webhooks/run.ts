@@ -7,6 +7,7 @@ import { noBacklog, readBacklog } from './backlog.ts';
 import type { Backlog } from './backlog.ts';
 import { deliverTo, deliveryLimits } from './deliver.ts';
 import type { DeliveryParts } from './deliver.ts';
+import { resealSecrets } from './reseal.ts';
 import { organizationsToScan, scanOrganization } from './scan.ts';
 import { takeLeases } from './leases.ts';
 import type { Leased } from './leases.ts';
@@ -19,6 +20,8 @@ export const runLimits = {
   tickMs: 1_000,
   /** Between measurements of the backlog. */
   measureMs: 15_000,
+  /** Between checks for secrets that a replaced AUTH_SECRET encrypted: long enough for all processes to have the new one. */
+  resealMs: 3_600_000,
   /** After a hint, until the change is before the bound. */
   hintPausesMs: [20, 50, 100, 200, 400, 800],
   /** Concurrent endpoints: in all, failing ones, and per organization. */
@@ -53,6 +56,7 @@ export class Webhooks {
     background.every(limits.measureMs, async () => {
       this.#backlog = this.#watched.size > 0 ? await readBacklog(database.pool) : noBacklog;
     });
+    background.every(limits.resealMs, () => resealSecrets(database.pool, parts.delivery.seal));
     background.every(limits.scanMs, () => this.#scanAll());
     background.every(limits.tickMs, async () => this.#tick());
     background.start(() => this.#scanAll());

@@ -1,7 +1,11 @@
 /** AUTH_SECRET: a process with a different one is warned, and a list rotates it without invalidating anything. */
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { WebhookEndpoint } from '../../server/entities/webhook.ts';
 import { serve } from '../../server/http/server.ts';
+import { createDestinations } from '../../server/outgoing/addresses.ts';
 import { createSeal } from '../../server/text/seal.ts';
+import { createEndpoint, replaceSecret } from '../../server/webhooks/endpoints.ts';
+import { resealSecrets } from '../../server/webhooks/reseal.ts';
 import { useWorld } from '../world.ts';
 import { givePassword, signIn, visit } from './visiting.ts';
 
@@ -47,4 +51,37 @@ test('values sealed with an older secret in the list can be opened', () => {
   expect(sealWith(fresh).open(sealed, 'owner')).toBeUndefined();
   expect(sealWith(fresh).open(sealWith(`${fresh},${old}`).seal('whsec', 'owner'), 'owner')).toBe('whsec');
   expect(createSeal(old ?? '', 'two-factor secrets').open(sealed, 'owner')).toBeUndefined();
+});
+
+test('the secrets of webhook endpoints do not need the older secret for long', async () => {
+  const tenant = await world.organization();
+  const destinations = createDestinations(['127.0.0.0/8']);
+  const sealWith = (secret = '') => createSeal(secret, 'webhook secrets');
+  const url = 'http://127.0.0.1/';
+  const parts = { seal: sealWith(old), destinations };
+  const fields = { name: 'E', url, events: ['customer.created'] };
+  const { endpoint, secret } = await createEndpoint(tenant.em(), tenant.admin, fields, parts);
+  const { id } = endpoint;
+  const replaced = await replaceSecret(tenant.em(), tenant.admin, { id, overlap: 'day' }, parts);
+  const stored = async () => (await tenant.em().findOneOrFail(WebhookEndpoint, { id })).secrets;
+  const before = await stored();
+  const openedWith = async (authSecret = '') => {
+    const seal = sealWith(authSecret);
+    return (await stored()).map(({ sealed, endsAt }) => [seal.open(sealed, id), endsAt]);
+  };
+  const { database } = world;
+  const webhooks = { limits: { resealMs: 20 } };
+  const running = { database, log: () => undefined, host: '127.0.0.1', port: 0, webhooks };
+  const serving = await serve({ ...running, authSecret: `${fresh},${old}` });
+  onTestFinished(() => serving.close());
+  const expected = [
+    [replaced.secret, null],
+    [secret, before[1]?.endsAt],
+  ];
+  await expect.poll(() => openedWith(fresh)).toEqual(expected);
+  const renewed = await stored();
+  expect(renewed.map(({ sealed }) => sealWith(old).open(sealed, id))).toEqual([undefined, undefined]);
+  // What is current is not written again.
+  await resealSecrets(database.pool, sealWith(`${fresh},${old}`));
+  expect(await stored()).toEqual(renewed);
 });
