@@ -72,6 +72,21 @@ describe('an admin', () => {
     ]);
   });
 
+  test('sees that the events of an endpoint that is off are waiting', async () => {
+    const { visiting } = await scene();
+    const receiver = await useReceiver();
+    receiver.respond((response) => void response.writeHead(410).end());
+    const created = await create(visiting, { name: 'Zap', url: receiver.url, 'event customer.created': 'on' });
+    receiver.secrets.push(secretForm.exec(created.text)?.[0] ?? '');
+    const [, endpoint = ''] =
+      /href="(\/settings\/webhooks\/whe_[0-9a-z]+)"/.exec((await visiting.get(path)).text) ?? [];
+    await visiting.post(`${endpoint}/test`, { csrfToken: await visiting.csrfToken() });
+    await until(async () => (await visiting.get(endpoint)).text.includes('It responded with 410 Gone.'), true);
+    const { text } = await visiting.get(endpoint);
+    expect(text).toContain('Waiting</span>');
+    expect(text).not.toContain('Will be sent again');
+  });
+
   test('sees what is wrong with the URL, name or events, and what was typed', async () => {
     const { visiting } = await scene();
     for (const [fields, sentence] of [

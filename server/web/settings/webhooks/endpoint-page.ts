@@ -79,7 +79,7 @@ const deliveryTable = (visit: Visit, endpoint: WebhookEndpoint, deliveries: read
       head: html`<code translate="no">${delivery.type}</code>`,
       cells: [
         timeAgo(delivery.attemptedAt ?? delivery.foundAt),
-        stateOf(delivery),
+        stateOf(delivery, endpoint),
         String(delivery.attempts),
         delivery.status === null ? (delivery.error ?? 'None yet') : String(delivery.status),
         delivery.durationMs === null ? '' : `${delivery.durationMs} ms`,
@@ -97,9 +97,10 @@ const states = {
   replaced: ['off', 'Replaced by a newer event'],
 } as const;
 
-function stateOf({ state, attempts }: WebhookDelivery) {
+function stateOf({ state, attempts }: WebhookDelivery, { activeSince }: WebhookEndpoint) {
   const [kind, label] = states[state];
-  return badge(kind, state === 'pending' && attempts > 0 ? 'Will be sent again' : label);
+  const isRetry = state === 'pending' && attempts > 0 && activeSince !== null;
+  return badge(kind, isRetry ? 'Will be sent again' : label);
 }
 
 const content = ({ id, request, response }: WebhookDelivery) =>
