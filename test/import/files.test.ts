@@ -196,7 +196,7 @@ describe('a file that cannot be imported at all', () => {
     const { csv } = await start();
     const { organization } = await world.organization();
     const run = (file: string) => importFile({ database: world.database, organization, kind: 'customers', file });
-    await expect(csv('proposals', 'externalId,lineItems\n')).rejects.toThrow('import lines from JSON Lines');
+    await expect(csv('proposals', 'externalId,lineItems\n')).rejects.toThrow('use JSON Lines for proposals with lines');
     await expect(run('/nowhere/rows.csv')).rejects.toThrow(UsageError);
     await expect(withFile('rows.csv', 'x', (file) => run(`${file}/../`))).rejects.toThrow(UsageError);
   });
