@@ -6,6 +6,7 @@
 import { executeIn } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import type pg from 'pg';
+import { hash as hashOf } from 'node:crypto';
 import type { Member } from '../entities/organization.ts';
 import { hashPassword, verifyPassword } from './passwords.ts';
 
@@ -46,6 +47,28 @@ export async function readPasswords(connection: Connection, memberIds: readonly 
     from ${credentials} and m.id = any($1) order by m.id`;
   return (await connection.query<Credential>(text, [memberIds])).rows;
 }
+
+/** Until the transaction ends, no one else changes a password of these people, or starts a session with one. */
+export const lockPasswords = (client: Connection, userIds: readonly string[]) =>
+  client.query('select from sign_in."user" where id = any($1) for no key update', [userIds]);
+
+/** Whether these passwords are still the stored ones; if so, they are until the transaction ends. */
+export async function arePasswordsCurrent(client: Connection, checked: readonly Credential[]): Promise<boolean> {
+  await lockPasswords(
+    client,
+    checked.map(({ userId }) => userId),
+  );
+  const memberIds = checked.map(({ memberId }) => memberId);
+  return markOf(await readPasswords(client, memberIds)) === markOf(checked);
+}
+
+/** Differs once any of these passwords has changed. */
+export const markOf = (checked: readonly Pick<Credential, 'memberId' | 'password'>[]): string =>
+  hashOf(
+    'sha256',
+    JSON.stringify(checked.map(({ memberId, password }) => `${memberId} ${password}`).toSorted()),
+    'base64url',
+  );
 
 /** Stores a password hashed by `hashPassword`. */
 export async function storePassword(

@@ -3,7 +3,7 @@ import { hash as hashOf, randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { inTransaction } from '../database/transaction.ts';
 import type { Member } from '../entities/organization.ts';
-import { storePassword, userOf } from './credentials.ts';
+import { lockPasswords, storePassword, userOf } from './credentials.ts';
 import type { Credential } from './credentials.ts';
 import { hashPassword } from './passwords.ts';
 import { endSessions } from './sessions.ts';
@@ -71,12 +71,19 @@ export async function setPassword(pool: pg.Pool, member: Person, password: strin
   });
 }
 
-/** Stores a hashed password, and ends every link and session of these memberships, except for one session. */
+/**
+ * Stores a hashed password, and ends every link and session of these memberships, except for one session. Runs in a
+ * transaction.
+ */
 export async function choosePassword(
   client: Pick<pg.Pool, 'query'>,
   members: readonly Pick<Credential, 'memberId' | 'userId'>[],
   { hash, except }: { hash: string; except: string | null },
 ): Promise<void> {
+  await lockPasswords(
+    client,
+    members.map(({ userId }) => userId),
+  );
   for (const { memberId, userId } of members) {
     await storePassword(client, { userId, memberId, hash });
     await client.query('delete from sign_in."verification" where value in ($1, $2)', [userId, memberId]);

@@ -2,12 +2,11 @@
  * The second step of a sign-in with a password: a code, if two-factor authentication is on. Between the two steps there is
  * no session, only a signed cookie, valid for a few minutes or until one of the passwords changes.
  */
-import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { Database } from '../database/orm.ts';
 import type { Secret } from '../text/signatures.ts';
 import { admitCode, clearCodeAttempts } from './attempts.ts';
-import { readPasswords } from './credentials.ts';
+import { markOf, readPasswords } from './credentials.ts';
 import type { Credential } from './credentials.ts';
 import type { KnownDevices } from './known-devices.ts';
 import { membersWithEmail } from './member-lookup.ts';
@@ -39,7 +38,10 @@ export type FirstStep = {
   next: string;
 };
 /** What the code page shows; `open` are the memberships that need no code. */
-export type Pending = Pick<Begun, 'email' | 'next' | 'userId' | 'memberIds'> & { open: string[] };
+export type Pending = Pick<Begun, 'email' | 'next' | 'userId' | 'memberIds'> & {
+  credentials: Credential[];
+  open: string[];
+};
 /** `recovered`: the names of the organizations that a recovery code opened. */
 export type CodeResult =
   | { outcome: 'accepted'; cookies: string[]; email: string; next: string; recovered: string[] }
@@ -68,17 +70,20 @@ export class SecondStep {
     this.#cookie = noteCookie(signedCookie(parts, 'settings.second_step', '/settings/sign-in'), begun);
   }
 
-  /** Starts the session, or remembers the first step in a cookie if a code is needed. */
+  /**
+   * Starts the session, or remembers the first step in a cookie if a code is needed. Undefined if a password has changed in
+   * the meantime.
+   */
   async begin(
     { email, credentials, next }: FirstStep,
     device: Device,
-  ): Promise<{ cookies: string[]; needsCode: boolean }> {
+  ): Promise<{ cookies: string[]; needsCode: boolean } | undefined> {
     const { twoFactor, now } = this.#parts;
     const memberIds = credentials.map(({ memberId }) => memberId);
     const userId = credentials[0]?.userId ?? '';
     if ((await twoFactor.read(memberIds)).length === 0) {
-      const cookies = await completeSignIn(this.#parts, { email, owner: { userId, memberIds }, device });
-      return { cookies, needsCode: false };
+      const cookies = await completeSignIn(this.#parts, { email, owner: { userId, credentials }, device });
+      return cookies && { cookies, needsCode: false };
     }
     const endsAtMs = (await now()) + codeSeconds * 1000;
     const note = { email, userId, memberIds, next, passwords: markOf(credentials), endsAtMs };
@@ -92,10 +97,11 @@ export class SecondStep {
     if (!value) return undefined;
     const { passwords, endsAtMs, ...first } = value;
     if (endsAtMs <= (await now())) return undefined;
-    if (markOf(await readPasswords(database.signIns, first.memberIds)) !== passwords) return undefined;
+    const credentials = await readPasswords(database.signIns, first.memberIds);
+    if (markOf(credentials) !== passwords) return undefined;
     const apps = await twoFactor.read(first.memberIds);
     const isOpen = (id: string) => !apps.some(({ memberId }) => memberId === id);
-    return apps.length === 0 ? undefined : { ...first, open: first.memberIds.filter(isOpen) };
+    return apps.length === 0 ? undefined : { ...first, credentials, open: first.memberIds.filter(isOpen) };
   }
 
   async finish(header: string | undefined, { code, device }: Attempt): Promise<CodeResult> {
@@ -143,11 +149,13 @@ export class SecondStep {
   }
 
   async #open(
-    { email, userId, next }: Pending,
+    { email, userId, next, credentials: all }: Pending,
     memberIds: string[],
     { device, recovered = [] }: { device: Device; recovered?: string[] },
   ): Promise<CodeResult> {
-    const cookies = await completeSignIn(this.#parts, { email, owner: { userId, memberIds }, device });
+    const credentials = all.filter(({ memberId }) => memberIds.includes(memberId));
+    const cookies = await completeSignIn(this.#parts, { email, owner: { userId, credentials }, device });
+    if (!cookies) return { outcome: 'ended' };
     return { outcome: 'accepted', cookies: [...cookies, this.#cookie.clear()], email, next, recovered };
   }
 
@@ -156,11 +164,3 @@ export class SecondStep {
     return members.filter(({ id }) => memberIds.includes(id));
   }
 }
-
-/** Differs once any of these passwords has changed. */
-const markOf = (credentials: readonly Pick<Credential, 'memberId' | 'password'>[]): string =>
-  hash(
-    'sha256',
-    JSON.stringify(credentials.map(({ memberId, password }) => `${memberId} ${password}`).toSorted()),
-    'base64url',
-  );

@@ -41,11 +41,11 @@ const opens = `m.removed_at is null and m.id <> all(s."endedFor")
 
 /** Returns the session's token, which only the browser keeps. */
 export async function startSession(
-  pool: pg.Pool,
+  client: Pick<pg.Pool, 'query'>,
   { userId, memberIds, device }: { userId: string; memberIds: string[] | null; device: Device },
 ): Promise<string> {
   const token = randomBytes(24).toString('base64url');
-  await pool.query(
+  await client.query(
     `insert into sign_in."session" ("userId", token, "memberIds", "ipAddress", "userAgent", "expiresAt", "updatedAt")
      values ($1, $2, $3, $4, $5, now() + interval '${sessionSeconds.idle} seconds', now())`,
     [userId, hashOfToken(token), memberIds, device.ipAddress, device.userAgent.slice(0, 300)],

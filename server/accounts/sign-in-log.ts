@@ -37,21 +37,26 @@ export async function attemptSignIn(
   return { outcome: 'accepted', credentials };
 }
 
-/** Starts the session of someone who has proven who they are, and remembers the browser. */
+/**
+ * Starts the session of someone who has proven who they are, and remembers the browser. Undefined if a password has changed
+ * in the meantime.
+ */
 export async function completeSignIn(
   { database, signIns, devices }: { database: Database; signIns: SignIns; devices: KnownDevices },
   { email, owner, device }: { email: string; owner: SessionOwner; device: Device },
-): Promise<string[]> {
-  const { memberIds } = owner;
+): Promise<string[] | undefined> {
+  const session = await signIns.start(owner, device);
+  if (session === undefined) return undefined;
+  const { credentials } = owner;
   const known = await membersWithEmail(database.signIns, email);
-  const members = known.filter(({ id }) => memberIds === null || memberIds.includes(id));
+  const members = known.filter(({ id }) => credentials?.some(({ memberId }) => memberId === id) ?? true);
   for (const member of members) {
     await noteSignIn(database.signIns, member);
     const entry = { kind: 'sign_in', action: 'signed_in', memberId: member.id, ipAddress: device.ipAddress } as const;
     await writeEvent(forOrganization(database, member.organizationId).em(), entry);
   }
   const opened = members.map(({ organizationId }) => organizationId);
-  return [await signIns.start(owner, device), devices.remember(email, opened)];
+  return [session, devices.remember(email, opened)];
 }
 
 /** Records what members did to their own accounts. */

@@ -2,9 +2,10 @@
 import type { Database } from '../database/orm.ts';
 import { forOrganization } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { Member, Organization } from '../entities/organization.ts';
 import type { Secret } from '../text/signatures.ts';
-import { matchPassword } from './credentials.ts';
+import { arePasswordsCurrent, matchPassword } from './credentials.ts';
 import type { Credential, Match } from './credentials.ts';
 import { choosePassword } from './password-links.ts';
 import { hashPassword } from './passwords.ts';
@@ -28,8 +29,8 @@ export type Visitor = {
   memberships: Membership[];
 };
 
-/** The person a session is for; `memberIds` is null if the address itself was proven, rather than a password. */
-export type SessionOwner = { userId: string; memberIds: string[] | null };
+/** The person a session is for; `credentials` is null if the address itself was proven, rather than a password. */
+export type SessionOwner = { userId: string; credentials: readonly Credential[] | null };
 
 type Parts = { database: Database; secret: Secret; secure: boolean };
 
@@ -48,10 +49,14 @@ export class SignIns {
     return matchPassword(this.#database.signIns, email, password);
   }
 
-  /** Returns the session's cookie. */
-  async start(owner: SessionOwner, device: Device): Promise<string> {
-    const token = await startSession(this.#database.signIns, { ...owner, device });
-    return this.#cookie.set(token, sessionSeconds.idle);
+  /** Returns the session's cookie; undefined if one of the passwords has changed since it was checked. */
+  start({ userId, credentials }: SessionOwner, device: Device): Promise<string | undefined> {
+    const memberIds = credentials && credentials.map(({ memberId }) => memberId);
+    return inTransaction(this.#database.signIns, async (client) => {
+      if (credentials && !(await arePasswordsCurrent(client, credentials))) return undefined;
+      const token = await startSession(client, { userId, memberIds, device });
+      return this.#cookie.set(token, sessionSeconds.idle);
+    });
   }
 
   /** The member whose session is in this Cookie header; undefined if there is none or it has ended. */
@@ -78,15 +83,22 @@ export class SignIns {
     return { cookies: [this.#cookie.clear()] };
   }
 
-  /** Changes the passwords of memberships that the session opens, and ends their other sessions and their links. */
+  /**
+   * Changes the passwords of memberships that the session opens, and ends their other sessions and their links. Returns
+   * false if one of the passwords has changed since it was checked.
+   */
   async changePasswords(
     { memberships, sessionId }: Visitor,
     credentials: readonly Credential[],
     password: string,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const hash = await hashPassword(password);
     const changed = credentials.filter((one) => memberships.some(({ memberId }) => memberId === one.memberId));
-    await choosePassword(this.#database.signIns, changed, { hash, except: sessionId });
+    return inTransaction(this.#database.signIns, async (client) => {
+      const isCurrent = await arePasswordsCurrent(client, changed);
+      if (isCurrent) await choosePassword(client, changed, { hash, except: sessionId });
+      return isCurrent;
+    });
   }
 }
 

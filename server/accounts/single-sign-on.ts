@@ -75,7 +75,7 @@ export class SingleSignOn {
     });
     const [member] = email === undefined ? [] : await membersWithEmail(database.signIns, email);
     if (email === undefined || !member) return undefined;
-    return { next, email, userId: await userOf(database.signIns, { name: member.name, email }), memberIds: null };
+    return { next, email, userId: await userOf(database.signIns, { name: member.name, email }), credentials: null };
   }
 
   /** Clears the cookie of a sign-in in progress. */

@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
+import { matchPassword } from '../../server/accounts/credentials.ts';
+import { choosePassword } from '../../server/accounts/password-links.ts';
 import { hashPassword, passwordProblem, verifyPassword } from '../../server/accounts/passwords.ts';
+import { waitingStatements } from '../locks.ts';
+import { patientConnection } from '../patient.ts';
 import { useWorld } from '../world.ts';
+import type { Member } from '../../server/entities/organization.ts';
 import { auditLog, password, signIn, someone, visit, passwordPath } from './visiting.ts';
 
 const world = useWorld({ ownDatabase: true });
@@ -62,6 +67,51 @@ describe('changing one’s own password', () => {
       ).status;
     for (let count = 0; count < attemptLimits.account.most; count += 1) expect(await attempt()).toBe(422);
     expect(await attempt()).toBe(429);
+  });
+});
+
+describe('while a password is being changed', () => {
+  /** Does `work` while another transaction stores this hash, by default the same; it commits once `waiting` wait for it. */
+  async function during<T>(member: Member, waiting: number, work: () => Promise<T>, changed?: string): Promise<T> {
+    const { right } = await matchPassword(world.database.signIns, member.email, password);
+    const holder = await patientConnection(world.database.pool);
+    await holder.query('begin');
+    await choosePassword(holder, right, { hash: changed ?? right[0]?.password ?? '', except: null });
+    const done = work();
+    await expect.poll(async () => (await waitingStatements(world.database)).length).toBe(waiting);
+    await holder.query('commit');
+    holder.release();
+    return done;
+  }
+
+  test('a sign-in with the old one does not outlive it', async () => {
+    const { member } = await scene();
+    const visiting = visit(world.url);
+    const work = () => visiting.post('/settings/sign-in', { email: member.email, password });
+    const sent = await during(member, 1, work, await hashPassword(next));
+    expect(sent.location).toBe('/settings/sign-in?after=too-late');
+    expect((await visiting.get(path)).status).toBe(303);
+  });
+
+  test('of two changes from the same old one, only one succeeds', async () => {
+    const { member, visiting } = await scene();
+    const chosen = [next, 'yet another horse'];
+    const sessions = [visiting, await signIn(world, member)];
+    const forms = await Promise.all(
+      sessions.map(async (session, at) => ({
+        session,
+        fields: { current: password, password: chosen[at] ?? '', csrfToken: await session.csrfToken() },
+      })),
+    );
+    const answers = await during(member, 2, () =>
+      Promise.all(forms.map(({ session, fields }) => session.post(`${path}/password`, fields))),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 422]);
+    expect(answers.find(({ status }) => status === 422)?.text).toContain('Incorrect password.');
+    const works = await Promise.all(
+      chosen.map(async (one) => (await matchPassword(world.database.signIns, member.email, one)).right.length),
+    );
+    expect(works).toEqual(answers.map(({ status }) => (status === 303 ? 1 : 0)));
   });
 });
 

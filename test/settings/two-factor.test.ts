@@ -455,9 +455,9 @@ describe('a person in two organizations', () => {
     await setPassword(world.database.signIns, again, 'another horse altogether');
     const signIns = new SignIns({ database: world.database, secret: old, secure: false });
     const { right } = await signIns.check(member.email, password);
-    const admitted = { userId: right[0]?.userId ?? '', memberIds: null };
+    const admitted = { userId: right[0]?.userId ?? '', credentials: null };
     const cookie = await signIns.start(admitted, { ipAddress: '127.0.0.1', userAgent: 'test' });
-    const visiting = visit(world.url, { cookie: cookie.split(';')[0] ?? '' });
+    const visiting = visit(world.url, { cookie: cookie?.split(';')[0] ?? '' });
     await world.database.pool.query(
       `update sign_in.session set "organizationId" = $1 where "memberIds" is null and "userId" = $2`,
       [member.organizationId, right[0]?.userId],

@@ -55,7 +55,7 @@ async function changePassword(change: Change): Promise<string> {
   const known = [member.email, member.name, ...memberships.map((one) => one.organizationName)];
   const problem = await passwordProblem(next, known);
   if (problem !== undefined) throw wrong('password', problem);
-  await context.signIns.changePasswords(change, await checkOwnPassword(change), next);
+  if (!(await context.signIns.changePasswords(change, await checkOwnPassword(change), next))) throw incorrect();
   const { ipAddress } = deviceOf(request);
   await writeEvent(em, { action: 'password_changed', memberId: member.id, subjectId: member.id, ipAddress });
   return `${path}?done=password`;
@@ -67,13 +67,15 @@ export async function checkOwnPassword({ member, request, context }: Change): Pr
   const attempt = { email: member.email, ipAddress: deviceOf(request).ipAddress, device: member.id };
   rejectTooMany(await admitSignIn(pool, attempt));
   const { right } = await context.signIns.check(member.email, field(request.body, 'current').slice(0, 1000));
-  if (!right.some(({ memberId }) => memberId === member.id)) throw wrong('current', 'Incorrect password.');
+  if (!right.some(({ memberId }) => memberId === member.id)) throw incorrect();
   await clearSignInAttempts(pool, attempt);
   return right;
 }
 
 export const wrong = (name: 'current' | 'password' | 'code', sentence: string) =>
   new Problem('invalid', { sentence, field: name });
+
+const incorrect = () => wrong('current', 'Incorrect password.');
 
 /** Only for this session's memberships: an admin who signed in with a member's link ends nothing in other organizations. */
 async function endOwnSessions({ member, memberships, em, sessionId, request, context }: Change): Promise<string> {

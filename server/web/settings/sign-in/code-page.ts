@@ -15,15 +15,17 @@ import { sendMail, tooManyAttempts } from '../visit.ts';
 import type { PublicRequest } from '../visit.ts';
 
 const codePath = '/settings/sign-in/code';
+const tooLatePath = '/settings/sign-in?after=too-late';
 
 export const codeRoutes = (guard: SessionGuard): void =>
   guard.publicForm('/sign-in/code', { show, submit: finish, isSolvable: () => true });
 
 /** Continues after the first step, to the settings or to the page for the code. */
 export async function continueSignIn({ request, response, context }: PublicRequest, first: FirstStep): Promise<string> {
-  const { cookies, needsCode } = await context.secondStep.begin(first, deviceOf(request));
-  setCookies(response, cookies);
-  return needsCode ? codePath : localPath(first.next);
+  const begun = await context.secondStep.begin(first, deviceOf(request));
+  if (!begun) return tooLatePath;
+  setCookies(response, begun.cookies);
+  return begun.needsCode ? codePath : localPath(first.next);
 }
 
 async function show({ request, context }: PublicRequest, rejected?: Rejected): Promise<Page | string> {
@@ -44,7 +46,7 @@ async function finish({ request, response, context }: PublicRequest): Promise<st
   const result = await (kind === 'nothing'
     ? secondStep.finishWithout(cookie, device)
     : secondStep.finish(cookie, { code, device }));
-  if (result.outcome === 'ended') return '/settings/sign-in?after=too-late';
+  if (result.outcome === 'ended') return tooLatePath;
   if (result.outcome === 'too_many') throw tooManyAttempts(result.waitSeconds);
   if (result.outcome === 'wrong')
     throw new Problem('invalid', { sentence: kind === 'recovery' ? wrongRecovery : wrongCode, field: 'code' });

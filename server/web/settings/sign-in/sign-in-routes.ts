@@ -156,8 +156,9 @@ export function singleSignOnRoutes(guard: SessionGuard, singleSignOn: SingleSign
     const [, query = ''] = /(\?.*)$/.exec(request.originalUrl) ?? [];
     const owner = await singleSignOn.finish(query, request.headers.cookie);
     setCookies(response, [singleSignOn.clear()]);
-    if (!owner) return '/settings/sign-in?after=single-sign-on';
-    setCookies(response, await completeSignIn(context, { email: owner.email, owner, device: deviceOf(request) }));
+    const cookies = owner && (await completeSignIn(context, { email: owner.email, owner, device: deviceOf(request) }));
+    if (!cookies) return '/settings/sign-in?after=single-sign-on';
+    setCookies(response, cookies);
     return localPath(owner.next);
   });
 }
