@@ -31,6 +31,7 @@ const keysOfPatch = 2 * keys;
 
 function metadataEntry(key: string, value: unknown): string | null | Failure {
   if (key.length > keyLength) return failure('too_long', `is a key of more than ${keyLength} characters`, key);
+  if (key === '__proto__') return failure('invalid_characters', 'is a reserved name; choose another key', key);
   if (!metadataKeyPattern.test(key)) return failure('invalid_characters', `is not a valid key: ${keyRule}`, key);
   if (value === null) return null;
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {

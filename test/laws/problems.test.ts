@@ -107,7 +107,8 @@ describe('problems of every operation', () => {
       expect(errors['/__proto__']).toMatchObject({ code: 'unknown_field' });
       expect(errors['/constructor']).toMatchObject({ code: 'unknown_field' });
       expect(errors['/name']).toMatchObject({ code: 'invalid_type' });
-      expect(errors['/metadata/__proto__']).toMatchObject({ code: 'invalid_characters' });
+      const message = 'is a reserved name; choose another key';
+      expect(errors['/metadata/__proto__']).toMatchObject({ code: 'invalid_characters', message });
     });
 
     test(`${method} ${path} reports an invalid query and an invalid body together, as a 400`, async () => {
