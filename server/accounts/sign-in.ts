@@ -85,19 +85,19 @@ export class SignIns {
 
   /**
    * Changes the passwords of memberships that the session opens, and ends their other sessions and their links. Returns
-   * false if one of the passwords has changed since it was checked.
+   * what was changed; undefined if one of the passwords has changed since it was checked.
    */
   async changePasswords(
     { memberships, sessionId }: Visitor,
     credentials: readonly Credential[],
     password: string,
-  ): Promise<boolean> {
+  ): Promise<Credential[] | undefined> {
     const hash = await hashPassword(password);
     const changed = credentials.filter((one) => memberships.some(({ memberId }) => memberId === one.memberId));
     return inTransaction(this.#database.signIns, async (client) => {
-      const isCurrent = await arePasswordsCurrent(client, changed);
-      if (isCurrent) await choosePassword(client, changed, { hash, except: sessionId });
-      return isCurrent;
+      if (!(await arePasswordsCurrent(client, changed))) return undefined;
+      await choosePassword(client, changed, { hash, except: sessionId });
+      return changed;
     });
   }
 }

@@ -257,6 +257,15 @@ test('a password must not be based on the name of any organization that it opens
   expect((await visiting.post('/settings/account/password', fields)).text).toContain('Do not base the password on');
 });
 
+test('a new password is in the audit log of every organization that it opens', async () => {
+  const { first, second, member, again } = await twice();
+  await givePassword(world, again);
+  const visiting = await signIn(world, member);
+  const fields = { csrfToken: await visiting.csrfToken(), current: password, password: otherPassword };
+  expect((await visiting.post('/settings/account/password', fields)).status).toBe(303);
+  for (const tenant of [first, second]) expect(await auditLog(world, tenant)).toContain('password_changed');
+});
+
 describe('password links', () => {
   test('issued at once for one member leave only one that works', async () => {
     const { admin } = await world.organization();

@@ -4,6 +4,7 @@ import type { Credential } from '../../../accounts/credentials.ts';
 import { passwordProblem } from '../../../accounts/passwords.ts';
 import { endSessions, readSessions } from '../../../accounts/sessions.ts';
 import type { Session } from '../../../accounts/sessions.ts';
+import { logOwn } from '../../../accounts/sign-in-log.ts';
 import { Problem } from '../../../problems/problem.ts';
 import { writeEvent } from '../../../records/audit-log.ts';
 import { html } from '../../html.ts';
@@ -49,15 +50,17 @@ async function show(visit: Visit, view: Pick<AccountView, 'done' | 'rejected'>) 
 }
 
 async function changePassword(change: Change): Promise<string> {
-  const { member, memberships, em, request, context } = change;
+  const { member, memberships, request, context } = change;
   const next = field(request.body, 'password');
   if (field(request.body, 'current') === '') throw wrong('current', 'Enter your current password.');
   const known = [member.email, member.name, ...memberships.map((one) => one.organizationName)];
   const problem = await passwordProblem(next, known);
   if (problem !== undefined) throw wrong('password', problem);
-  if (!(await context.signIns.changePasswords(change, await checkOwnPassword(change), next))) throw incorrect();
+  const changed = await context.signIns.changePasswords(change, await checkOwnPassword(change), next);
+  if (!changed) throw incorrect();
   const { ipAddress } = deviceOf(request);
-  await writeEvent(em, { action: 'password_changed', memberId: member.id, subjectId: member.id, ipAddress });
+  const members = changed.map(({ memberId: id, organizationId }) => ({ id, organizationId }));
+  await logOwn(context.database, members, { action: 'password_changed', ipAddress });
   return `${path}?done=password`;
 }
 
