@@ -50,7 +50,7 @@ export async function readPasswords(connection: Connection, memberIds: readonly 
 
 /** Until the transaction ends, no one else changes a password of these people, or starts a session with one. */
 export const lockPasswords = (client: Connection, userIds: readonly string[]) =>
-  client.query('select from sign_in."user" where id = any($1) for no key update', [userIds]);
+  client.query('select from sign_in."user" where id = any($1) order by id for no key update', [userIds]);
 
 /** Whether these passwords are still the stored ones; if so, they are until the transaction ends. */
 export async function arePasswordsCurrent(client: Connection, checked: readonly Credential[]): Promise<boolean> {
