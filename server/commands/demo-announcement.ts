@@ -5,13 +5,10 @@ import { join } from 'node:path';
 import type { ConfiguredDatabase } from '../database/open.ts';
 import { ensureDemo } from '../demo/demo.ts';
 import { Organization } from '../entities/organization.ts';
+import { printLines } from './terminal.ts';
 
 /** Container platforms and process managers store what a program prints, so it must not contain secrets. */
-export async function announceDemo(
-  database: ConfiguredDatabase,
-  url: string,
-  printLine: (line: string) => void,
-): Promise<void> {
+export async function announceDemo(database: ConfiguredDatabase, url: string): Promise<void> {
   let file: string | undefined;
   const intoFile = (line: string) => {
     if (file === undefined) {
@@ -25,42 +22,36 @@ export async function announceDemo(
   const isMade = await ensureDemo(
     database,
     url,
-    process.stdout.isTTY ? printLine : intoFile,
+    process.stdout.isTTY ? printLines : intoFile,
     async (member, password) => {
       const { setPassword } = await import('../accounts/password-links.ts');
       await setPassword(database.signIns, member, password);
     },
   );
-  if (!isMade) return announceAgain(database, url, printLine);
+  if (!isMade) return announceAgain(database, url);
   if (file === undefined) return;
-  announceFile(file, url, printLine);
-  announceAddresses(url, printLine);
+  announceFile(file, url);
+  announceAddresses(url);
 }
 
-function announceFile(file: string, url: string, printLine: (line: string) => void): void {
-  printLine(`The demo's API key and passwords are in ${file}, which only this user can read. Try the key:`);
-  printLine(
+function announceFile(file: string, url: string): void {
+  printLines(
+    `The demo's API key and passwords are in ${file}, which only this user can read. Try the key:`,
     `  curl -H "Authorization: Bearer $(grep -om1 'ak_live_[0-9a-f]*' '${file}')" "${url}/v1/customers?limit=5"`,
   );
 }
 
 /** Repeats what the first start said, except for the key. */
-async function announceAgain(
-  { orm, folder }: ConfiguredDatabase,
-  url: string,
-  printLine: (line: string) => void,
-): Promise<void> {
+async function announceAgain({ orm, folder }: ConfiguredDatabase, url: string): Promise<void> {
   if ((await orm.em.fork().findOne(Organization, { slug: 'demo' })) === null) return;
   const file = folder === undefined ? undefined : join(folder, 'demo.txt');
-  if (file !== undefined && existsSync(file)) announceFile(file, url, printLine);
+  if (file !== undefined && existsSync(file)) announceFile(file, url);
   else
-    printLine(
+    printLines(
       'The key of the demo was shown only once; `npx proposal-api keys create --organization demo` creates another.',
     );
-  announceAddresses(url, printLine);
+  announceAddresses(url);
 }
 
-function announceAddresses(url: string, printLine: (line: string) => void): void {
-  printLine(`Documentation: ${url}/docs`);
-  printLine(`Settings (create keys here): ${url}/settings`);
-}
+const announceAddresses = (url: string): void =>
+  printLines(`Documentation: ${url}/docs`, `Settings (create keys here): ${url}/settings`);

@@ -19,8 +19,7 @@ type Startup = {
 /** Prints the startup messages; fills an empty database with the demo, in production only if asked. */
 export async function printStartup({ config, database, url, demo, metricsUrl, processes = 1 }: Startup): Promise<void> {
   if (database.displayUrl) printLines(`Database: ${database.displayUrl}`);
-  if (demo || (database.folder !== undefined && config.NODE_ENV !== 'production'))
-    await announceDemo(database, url, printLines);
+  if (demo || (database.folder !== undefined && config.NODE_ENV !== 'production')) await announceDemo(database, url);
   if (metricsUrl) printLines(`Metrics: ${metricsUrl}`);
   if (!config.PUBLIC_URL && config.NODE_ENV === 'production')
     warn(`Warning: PUBLIC_URL is not set, so every link in a response starts with ${url}.`);
