@@ -4,6 +4,7 @@ import { missingName } from '../../contract/customer-name.ts';
 import type { ProblemError } from '../../contract/problem.ts';
 import { isBlank } from '../../contract/text.ts';
 import { v1 } from '../../contract/v1.ts';
+import { requestError } from '../problems/problem.ts';
 
 /** The parts of a request, as sent. */
 type Sent = { query?: object; headers?: object; body?: unknown };
@@ -13,19 +14,12 @@ export function conflictErrors(route: AppRoute, { query = {}, headers = {}, body
   const externalId: unknown = Reflect.get(Object(body), 'externalId') ?? '';
   const ifMatch: unknown = Reflect.get(headers, 'if-match');
   const errors: ProblemError[] = [];
-  const wrong = (place: 'query' | 'header', field: string, message: string) =>
-    errors.push({
-      in: place,
-      field,
-      pointer: null,
-      code: place === 'query' ? 'invalid_parameter' : 'invalid_header',
-      message,
-    });
   const isUpsert = onConflict === 'update' || onConflict === 'return';
-  if (isUpsert && isBlank(externalId)) wrong('query', 'onConflict', `${onConflict} needs an externalId in the body`);
+  if (isUpsert && isBlank(externalId))
+    errors.push(requestError('query', 'onConflict', `${onConflict} needs an externalId in the body`));
   // `*` is allowed everywhere: it matches any record.
   if (onConflict !== 'update' && typeof ifMatch === 'string' && ifMatch.trim() !== '*')
-    wrong('header', 'if-match', 'needs onConflict=update: a new record has no ETag to match');
+    errors.push(requestError('header', 'if-match', 'needs onConflict=update: a new record has no ETag to match'));
   // The name of a customer can come from other fields, so the schema does not require it.
   const isNew = !isUpsert && route === v1.customers.create && Object(body) === body && !Array.isArray(body);
   const missing = isNew ? missingName(body) : undefined;

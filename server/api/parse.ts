@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { conditionalHeaders } from '../../contract/headers.ts';
 import type { ProblemError } from '../../contract/problem.ts';
 import { invalidRequest } from '../problems/invalid-request.ts';
-import { Problem } from '../problems/problem.ts';
+import { Problem, requestError } from '../problems/problem.ts';
 import { conflictErrors } from './on-conflict.ts';
 
 /** What a caller sends. Header names are in lower case; those that the operation does not declare are dropped. */
@@ -44,13 +44,7 @@ const isDeclared = (schema: unknown, name: string) =>
 const ignoredHeaders = (names: readonly string[], headers: object): ProblemError[] =>
   names
     .filter((name) => Object.hasOwn(headers, name))
-    .map((field) => ({
-      in: 'header',
-      field,
-      pointer: null,
-      code: 'invalid_header',
-      message: 'is not supported by this operation',
-    }));
+    .map((field) => requestError('header', field, 'is not supported by this operation'));
 
 const unchecked: Check = (data) => ({ success: true, data });
 

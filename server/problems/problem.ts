@@ -72,8 +72,15 @@ export function requireNone(errors: ProblemError[]): void {
   if (errors.length > 0) throw new Problem('validation_failed', { errors });
 }
 
-/** One parameter that is wrong for a reason that its own schema does not know. */
+/** A parameter or a header that is wrong for a reason that its own schema does not know. */
+export const requestError = (place: 'query' | 'header', field: string, message: string): ProblemError => ({
+  in: place,
+  field,
+  pointer: null,
+  code: place === 'query' ? 'invalid_parameter' : 'invalid_header',
+  message,
+});
+
+/** The problem of one such parameter. */
 export const parameterProblem = (field: string, message: string): Problem =>
-  new Problem('invalid_parameter', {
-    errors: [{ in: 'query', field, pointer: null, code: 'invalid_parameter', message }],
-  });
+  new Problem('invalid_parameter', { errors: [requestError('query', field, message)] });
