@@ -59,7 +59,7 @@ export const Customer = defineEntity({
   filters,
   properties: {
     ...owned,
-    type: p.enum(['person', 'company']).$type<'person' | 'company'>(),
+    type: p.enum(['person', 'company']),
     name: p.text(),
     firstName: optionalText(),
     lastName: optionalText(),
@@ -74,10 +74,7 @@ export const Customer = defineEntity({
     tags: p.array().onCreate(() => []),
     externalId: optionalText(),
     metadata: metadata(),
-    status: p
-      .enum(['active', 'archived'])
-      .$type<'active' | 'archived'>()
-      .onCreate(() => 'active'),
+    status: p.enum(['active', 'archived']).onCreate(() => 'active'),
     erasedAt: optionalTimestamp(),
     ...versioned,
     nameKey: p.text().onCreate(nameKey).onUpdate(nameKey),

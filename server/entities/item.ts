@@ -19,7 +19,7 @@ export const Item = defineEntity({
   filters,
   properties: {
     ...owned,
-    type: p.enum(['product', 'service']).$type<'product' | 'service'>(),
+    type: p.enum(['product', 'service']),
     name: p.text(),
     description: optionalText(),
     sku: optionalText(),
@@ -32,10 +32,7 @@ export const Item = defineEntity({
     imageUrl: optionalText(),
     externalId: optionalText(),
     metadata: metadata(),
-    status: p
-      .enum(['active', 'archived'])
-      .$type<'active' | 'archived'>()
-      .onCreate(() => 'active'),
+    status: p.enum(['active', 'archived']).onCreate(() => 'active'),
     ...versioned,
     nameKey: p.text().onCreate(nameKey).onUpdate(nameKey),
     skuKey: p.text().$type<string | null>().strictNullable().onCreate(skuKey).onUpdate(skuKey),

@@ -75,7 +75,7 @@ export const ProposalLine = defineEntity({
     proposalId: p.uuid(),
     position: p.integer(),
     itemId: optionalId(),
-    type: p.enum(['product', 'service']).$type<'product' | 'service'>(),
+    type: p.enum(['product', 'service']),
     name: p.text(),
     description: optionalText(),
     sku: optionalText(),
