@@ -6,15 +6,15 @@ import type { Aggregator } from 'prom-client';
 import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { addressOf, listen } from './listen.ts';
 import type { Log } from './log.ts';
-import { webhookMetrics } from './webhook-metrics.ts';
-import type { WebhookMetrics } from './webhook-metrics.ts';
+import type { SendResult } from '../outgoing/send.ts';
+import type { Backlog } from '../webhooks/backlog.ts';
 
 /** Receives every log line, and the values that are read at each scrape. */
 export type Metrics = {
   register: Registry;
   observe: Log;
   measure(measured: Measured): void;
-  webhooks: WebhookMetrics;
+  webhooks: ReturnType<typeof webhookMetrics>;
 };
 
 type Measured = {
@@ -28,6 +28,7 @@ type Measured = {
 type LimiterStatus = (() => { shared: boolean; fallbacks: number }) | undefined;
 
 const latencyBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const webhookBucketsSeconds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 
 export function createMetrics(limiter?: LimiterStatus): Metrics {
   const register = new Registry();
@@ -77,8 +78,10 @@ function databaseCode(error: unknown): string | undefined {
   return undefined;
 }
 
-function addGauges(register: Registry, { pools, knownKeys, inFlight }: Measured, limiter: LimiterStatus): void {
-  const gauge = (name: string, help: string, read: () => number, aggregator: Aggregator = 'sum') =>
+/** Returns a function that adds a gauge; `aggregator` tells how the values of several processes become one. */
+const gauges =
+  (register: Registry) =>
+  (name: string, help: string, read: () => number, aggregator: Aggregator = 'sum'): Gauge =>
     new Gauge({
       name,
       help,
@@ -88,6 +91,9 @@ function addGauges(register: Registry, { pools, knownKeys, inFlight }: Measured,
         this.set(read());
       },
     });
+
+function addGauges(register: Registry, { pools, knownKeys, inFlight }: Measured, limiter: LimiterStatus): void {
+  const gauge = gauges(register);
   gauge('http_requests_in_flight', 'Requests in flight.', inFlight);
   const poolGauge = (name: string, help: string, read: (pool: pg.Pool) => number) =>
     new Gauge({
@@ -112,6 +118,41 @@ function addGauges(register: Registry, { pools, knownKeys, inFlight }: Measured,
   gauge('rate_limit_fallbacks', 'Requests limited by this process alone since it started.', () =>
     limiter ? limiter().fallbacks : 0,
   );
+}
+
+/** Attempts, their durations, and the backlog. */
+function webhookMetrics(register: Registry) {
+  const attempts = new Counter({
+    name: 'webhook_attempts_total',
+    help: 'Webhook requests: delivered, rejected by the receiver, or without a response.',
+    labelNames: ['outcome'],
+    registers: [register],
+  });
+  const durations = new Histogram({
+    name: 'webhook_attempt_duration_seconds',
+    help: 'Time from the request to the response of the receiver.',
+    buckets: webhookBucketsSeconds,
+    registers: [register],
+  });
+  return {
+    attempted({ status, durationMs }: SendResult, isDelivered: boolean): void {
+      const outcome = status === null ? 'no response' : 'rejected';
+      attempts.inc({ outcome: isDelivered ? 'delivered' : outcome });
+      durations.observe(durationMs / 1000);
+    },
+    measure(read: () => Backlog): void {
+      const gauge = gauges(register);
+      // The maximum, because each worker sees the same database.
+      gauge('webhook_events_pending', 'Events that wait for an attempt.', () => read().pending, 'max');
+      gauge('webhook_lag_seconds', 'How long the most overdue endpoint has been waiting.', () => read().lagSeconds, 'max');
+      gauge(
+        'webhook_endpoints_failing',
+        'Active endpoints whose last attempts failed.',
+        () => read().failingEndpoints,
+        'max',
+      );
+    },
+  };
 }
 
 /** The metrics of a worker, as it last reported them. */

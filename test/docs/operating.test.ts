@@ -64,7 +64,7 @@ test('backup and restore are used as their help describes', async () => {
   expect(await helpOf('restore')).toContain('npx proposal-api restore [options] <FILE>');
 });
 
-const metricsSource = () => read('server/http/metrics.ts') + read('server/http/webhook-metrics.ts');
+const metricsSource = () => read('server/http/metrics.ts');
 
 test('every metric of the table is one that the service has', () => {
   const source = metricsSource();
