@@ -6,49 +6,41 @@ import type { Store } from './store.ts';
 import type { RecordTable, Values } from '../records/record-table.ts';
 
 export async function writePlans({ store, table, announcement }: Work, plans: readonly Plan[]): Promise<void> {
-  const created = plans.filter(({ outcome }) => outcome === 'created');
-  const updated = plans.filter(({ outcome }) => outcome === 'updated');
   if (plans.length === 0) return;
+  const updated = plans.filter(({ outcome }) => outcome === 'updated');
   if (store.dry) await copyStored(store, table, updated);
-  await apply(
-    store,
-    table,
-    created.map(({ record }) => record),
-    updated.map(({ record }) => record),
-  );
+  await apply(store, table, {
+    created: plans.filter(({ outcome }) => outcome === 'created').map(({ record }) => record),
+    changed: updated.map(({ record }) => record),
+  });
   const lines = plans.flatMap((plan) => plan.lines ?? []);
   const removed = lines.flatMap((changes) => changes.removed);
   if (removed.length > 0) {
     const text = `delete from ${store.written(store.lines)} where organization_id = $1 and id = any($2)`;
     await store.session.query(text, [removed]);
   }
-  await apply(
-    store,
-    store.lines,
-    lines.flatMap((line) => line.created),
-    lines.flatMap((line) => line.changed),
-  );
-  await announcement?.mark(
-    table,
-    plans.map(({ id }) => id),
-  );
+  await apply(store, store.lines, {
+    created: lines.flatMap((changes) => changes.created),
+    changed: lines.flatMap((changes) => changes.changed),
+  });
+  const ids = plans.map(({ id }) => id);
+  await announcement?.mark(table, ids);
 }
 
-async function apply(store: Store, table: RecordTable, created: readonly Values[], updated: readonly Values[]) {
-  const columns = table.columns.map(({ name }) => name);
-  const list = columns.join(', ');
+type Changes = { created: readonly Values[]; changed: readonly Values[] };
+
+async function apply(store: Store, table: RecordTable, { created, changed }: Changes): Promise<void> {
   // Updates come first, because a new record may need a unique value that a changed one gives up.
-  if (updated.length > 0) await update(store, table, columns, updated);
-  if (created.length > 0)
-    await store.session.copy(`copy ${store.written(table)} (${list}) from stdin`, linesOf(table, created));
+  if (changed.length > 0) await update(store, table, changed);
+  if (created.length > 0) await copy(store, store.written(table), table, created);
 }
 
-async function update(store: Store, table: RecordTable, columns: readonly string[], updated: readonly Values[]) {
+async function update(store: Store, table: RecordTable, changed: readonly Values[]): Promise<void> {
   const { session } = store;
   const staged = `staged_${table.name}`;
   // Dropped with the transaction, so that nothing is left on a connection that a pooler shares.
   await session.command(`create temp table ${staged} (like ${table.name}) on commit drop`);
-  await session.copy(`copy ${staged} (${columns.join(', ')}) from stdin`, linesOf(table, updated));
+  await copy(store, staged, table, changed);
   if (table === store.customers && !store.dry) await session.query(renamed);
   await session.query(
     `update ${store.written(table)} t set ${table.assignments()} from ${staged} s
@@ -63,8 +55,12 @@ const renamed = `with changed as (
     where t.organization_id = $1 and t.name_search <> s.name_search
   ) ${renameInProposals}`;
 
-function* linesOf(table: RecordTable, records: readonly Values[]): Generator<string> {
-  for (const record of records) yield table.line(record);
+function copy({ session }: Store, into: string, table: RecordTable, records: readonly Values[]): Promise<void> {
+  function* lines() {
+    for (const record of records) yield table.line(record);
+  }
+  const columns = table.columns.map(({ name }) => name).join(', ');
+  return session.copy(`copy ${into} (${columns}) from stdin`, lines());
 }
 
 /** Copies stored records into a dry run's temporary tables, where they can be changed. */
@@ -73,12 +69,12 @@ async function copyStored(store: Store, table: RecordTable, updated: readonly Pl
   if (ids.length === 0) return;
   const planned = await store.planned(store.written(table), ids);
   const missing = ids.filter((id) => !planned.has(id));
-  const copy = (copied: RecordTable, column: string) =>
+  const insert = (copied: RecordTable, column: string) =>
     store.session.query(
       `insert into ${store.written(copied)} select t.* from ${copied.name} t
        where t.organization_id = $1 and t.${column} = any($2)`,
       [missing],
     );
-  if (table === store.proposals) await copy(store.lines, 'proposal_id');
-  await copy(table, 'id');
+  if (table === store.proposals) await insert(store.lines, 'proposal_id');
+  await insert(table, 'id');
 }
