@@ -28,7 +28,7 @@ export const customers: Kind<CustomerImport, Customer> = {
   planner: async (store) => (row, found) => {
     const { id: _key, ...given } = row;
     const missing = found ? undefined : missingName(row);
-    if (missing) return [{ field: missing.field, code: missing.code, message: missing.message }];
+    if (missing) return [missing];
     if (!found) return { values: newCustomer(given) };
     const values = patchedCustomer(found, given);
     return found.erasedAt !== null && store.customers.differs(found, values) ? [customerErased] : { values };

@@ -56,8 +56,8 @@ export function readDocument(json: string, line: number, { keys }: RowBounds): P
     const reason = error.message
       .replace('The body', 'the row')
       .replace(/(?<=line )\d+(?=, column)/, (ofRow) => String(line + Number(ofRow) - 1));
-    const { code, message } = error.errors[0] ?? { code: error.code, message: `must be a JSON document: ${reason}` };
-    return { value: {}, outcome: [{ field: '', code, message }] };
+    const malformed = { field: '', code: error.code, message: `must be a JSON document: ${reason}` };
+    return { value: {}, outcome: [error.errors[0] ?? malformed] };
   }
 }
 

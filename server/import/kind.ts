@@ -7,7 +7,7 @@ import type { Announcement } from './announcement.ts';
 import type { Cell } from './source.ts';
 import type { Store } from './store.ts';
 
-/** Why a row is not imported; `field` is empty if the row as a whole is wrong. */
+/** Why a row is not imported; `field` is empty if the row as a whole is wrong. The errors of a Problem are rejections. */
 export type Rejection = { field: string; code: string; message: string };
 /** The outcome of a row. A rejected row has changed nothing. */
 export type Outcome = 'created' | 'updated' | 'unchanged' | Rejection[];

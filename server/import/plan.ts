@@ -32,7 +32,7 @@ function resultOf(plan: Planner, row: Keyed, stored: Identified | undefined): Ro
     return plan(row, stored);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    return error.errors.map(({ field, code, message }) => ({ field, code, message }));
+    return [...error.errors];
   }
 }
 

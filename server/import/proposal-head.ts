@@ -60,7 +60,7 @@ function eventTime(proposal: Status): string | undefined {
 
 /** Rejects missing fields and too much metadata; a customer in `unknown` counts as given. */
 export function rejectHead({ status, sentAt, acceptedAt, customerId, metadata }: Head, unknown: readonly Rejection[]) {
-  const rejections: Rejection[] = excessKeys(metadata).map(({ field, code, message }) => ({ field, code, message }));
+  const rejections: Rejection[] = excessKeys(metadata);
   const missing = (field: string) =>
     rejections.push({ field, code: 'required', message: `is required if status is ${status}` });
   const wasSent = status !== 'draft' && status !== 'canceled';

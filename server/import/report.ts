@@ -33,7 +33,7 @@ export function count(report: Report, { line, outcome = [] }: Pick<Entry, 'line'
   }
   report.rejected += 1;
   const room = reportedErrors - report.errors.length;
-  report.errors.push(...outcome.slice(0, room).map((rejection) => ({ line, ...rejection })));
+  report.errors.push(...outcome.slice(0, room).map(({ field, code, message }) => ({ line, field, code, message })));
 }
 
 export function printRowError({ line, field, message }: RowError): string {
