@@ -77,7 +77,8 @@ export function openRejects(stream: Writable, { header, delimiter, notation: { e
   // The error is thrown by `close`, or by the write that the import awaits.
   stream.on('error', () => undefined);
   const own = reportWidth(header ?? []);
-  const [names, texts] = [0, 1].map((part) => examples.map((example) => example[part] ?? '')) as [string[], string[]];
+  const names = examples.map(([column]) => column);
+  const texts = examples.map(([, text]) => text);
   const write = async (cells: readonly string[], before = '') => {
     const text = before + csvLines([cells], delimiter);
     if (!stream.write(text) && !stream.errored) await once(stream, 'drain');
