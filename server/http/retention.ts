@@ -11,83 +11,52 @@ import { expireDeliveries } from '../webhooks/expire.ts';
 export const mostAttempts = 100_000;
 
 const oneMinuteMs = 60_000;
-const fiveMinutesMs = 5 * oneMinuteMs;
-const oneHourMs = 60 * oneMinuteMs;
 
-/** `key`: its primary key, because a row's physical position (ctid) means nothing in a distributed table. */
-type Rows = { everyMs: number; table: string; key: string; expired: string };
+/** `key`: the primary key, because a row's physical position (ctid) means nothing in a distributed table. */
+type Rows = { table: string; key?: string; expired: string };
 
-const retentions: readonly Rows[] = [
-  {
-    everyMs: fiveMinutesMs,
-    table: 'idempotency_keys',
-    key: 'organization_id, id',
-    expired: `where created_at <= now() - interval '${idempotencyLifetime}'`,
-  },
+const everyFiveMinutes: readonly Rows[] = [
+  { table: 'idempotency_keys', expired: `where created_at <= now() - interval '${idempotencyLifetime}'` },
   {
     // The first rows of a file are personal data; the file itself is also kept for a day. Finished imports stay longer.
-    everyMs: fiveMinutesMs,
     table: 'uploads',
-    key: 'organization_id, id',
     expired: `where active_at < now() - interval '1 day'
       and (state <> 'imported' or active_at < now() - interval '90 days')`,
   },
   {
-    everyMs: fiveMinutesMs,
     table: 'usage_counts',
     key: 'organization_id, key_id, day, operation, outcome',
     expired: `where day < (now() at time zone 'utc')::date - ${usageBounds.days}`,
   },
-  {
-    everyMs: fiveMinutesMs,
-    table: 'failed_requests',
-    key: 'organization_id, id',
-    expired: `where created_at < now() - interval '${usageBounds.failureDays} days'`,
-  },
-  {
-    // Changes are kept forever; sign-ins and rejected attempts are not.
-    everyMs: oneMinuteMs,
-    table: 'audit_events',
-    key: 'organization_id, id',
-    expired: `where kind <> 'change' and created_at < now() - interval '90 days'`,
-  },
-  { everyMs: oneMinuteMs, table: 'sign_in."session"', key: 'id', expired: 'where "expiresAt" < now()' },
-  { everyMs: oneMinuteMs, table: 'sign_in."verification"', key: 'id', expired: 'where "expiresAt" < now()' },
-  {
-    everyMs: oneMinuteMs,
-    table: 'sign_in.codes',
-    key: 'hash',
-    expired: `where created_at < now() - interval '1 hour'`,
-  },
-  {
-    everyMs: oneMinuteMs,
-    table: 'sign_in.attempts',
-    key: 'key',
-    expired: 'where ends_at < now() for update skip locked',
-  },
-  {
-    everyMs: oneMinuteMs,
-    table: 'sign_in.attempts',
-    key: 'key',
-    expired: `order by ends_at desc offset ${mostAttempts}`,
-  },
+  { table: 'failed_requests', expired: `where created_at < now() - interval '${usageBounds.failureDays} days'` },
+];
+
+const everyMinute: readonly Rows[] = [
+  // Changes are kept forever; sign-ins and rejected attempts are not.
+  { table: 'audit_events', expired: `where kind <> 'change' and created_at < now() - interval '90 days'` },
+  { table: 'sign_in."session"', key: 'id', expired: 'where "expiresAt" < now()' },
+  { table: 'sign_in."verification"', key: 'id', expired: 'where "expiresAt" < now()' },
+  { table: 'sign_in.codes', key: 'hash', expired: `where created_at < now() - interval '1 hour'` },
+  { table: 'sign_in.attempts', key: 'key', expired: 'where ends_at < now() for update skip locked' },
+  { table: 'sign_in.attempts', key: 'key', expired: `order by ends_at desc offset ${mostAttempts}` },
 ];
 
 /** Returns how many rows it removed. */
-const removeRows = (pool: pg.Pool, { table, key, expired }: Rows): Promise<number> =>
+const removeRows = (pool: pg.Pool, { table, key = 'organization_id, id', expired }: Rows): Promise<number> =>
   inBatches(pool, `delete from ${table} where (${key}) in (select ${key} from ${table} ${expired} limit ${batchSize})`);
 
 /** Removes everything that has expired; returns the number of rows. */
 export async function removeExpired(pool: pg.Pool): Promise<number> {
   let removed = 0;
-  for (const rows of retentions) removed += await removeRows(pool, rows);
+  for (const rows of [...everyFiveMinutes, ...everyMinute]) removed += await removeRows(pool, rows);
   return removed;
 }
 
 /** Uploaded files are on this machine: uploads/files.ts removes them, also after a day. */
 export function expireRegularly(pool: pg.Pool, onError: (error: unknown) => void): Background {
   const background = createBackground(onError);
-  for (const rows of retentions) background.every(rows.everyMs, () => removeRows(pool, rows));
-  background.every(oneHourMs, () => expireDeliveries(pool));
+  for (const rows of everyFiveMinutes) background.every(5 * oneMinuteMs, () => removeRows(pool, rows));
+  for (const rows of everyMinute) background.every(oneMinuteMs, () => removeRows(pool, rows));
+  background.every(60 * oneMinuteMs, () => expireDeliveries(pool));
   return background;
 }
