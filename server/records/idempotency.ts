@@ -30,9 +30,12 @@ export type StoredResponse = {
 /** The version of a new record, a stored response, or that the same request is still running. */
 export type ClaimResult = { version: Version } | { stored: StoredResponse } | 'running';
 
-type Read = { storedFingerprint: string | null } & {
-  [Name in Exclude<keyof StoredResponse, 'fingerprint'> as `stored${Capitalize<Name>}`]: StoredResponse[Name];
-} & { createdAt: string | null; updatedAt: string | null; revision: number };
+/** The stored response, if there is one, and the version of the new record, if there is one. */
+type Read = (StoredResponse | Record<keyof StoredResponse, null>) & {
+  newCreatedAt: string | null;
+  newUpdatedAt: string | null;
+  revision: number;
+};
 
 const promised = idempotencyLifetime satisfies `${typeof idempotencyHours} hours`;
 const lifetime = `interval '${promised}'`;
@@ -49,11 +52,9 @@ const replacing = `on conflict (organization_id, operation, key) do update set (
 
 /** `$2` is the operation, `$3` the key. */
 const isClaimed = `organization_id = $1 and operation = $2 and key = $3 and created_at > now() - ${lifetime}`;
+const selectStored = `select fingerprint, status, location, body, created_at as "createdAt" from idempotency_keys where ${isClaimed}`;
 /** `$4` is the lock. */
-const claiming = `lock as materialized (select pg_try_advisory_xact_lock($4::bigint) as free),
-  stored as (select * from idempotency_keys where ${isClaimed})`;
-const outcome = ` stored.fingerprint as "storedFingerprint", stored.status as "storedStatus",
-  stored.location as "storedLocation", stored.body as "storedBody", stored.created_at as "storedCreatedAt"`;
+const claiming = `lock as materialized (select pg_try_advisory_xact_lock($4::bigint) as free), stored as (${selectStored})`;
 
 /** Renumbers a statement's parameters, which were written from `$2` on, to start at `$first`. */
 const shifted = (text: string, first: number) =>
@@ -123,19 +124,15 @@ function onceText(target: Insert, keys: Insert, returning: string): string {
     claimed as (${keys.into} select ${shifted(keys.parameters, 5)} from lock
       where free and not exists (select from stored) ${replacing} returning id),
     created as (${target.into} select ${shifted(target.parameters, first)} from claimed ${returning})
-    select ${outcome}, created."createdAt", created."updatedAt", created.revision
+    select stored.*, created."createdAt" as "newCreatedAt", created."updatedAt" as "newUpdatedAt", created.revision
     from lock left join stored on true left join created on true`;
 }
 
 function outcomeOf(row: Read | undefined): ClaimResult {
-  if (row?.storedFingerprint) {
-    const { storedFingerprint, storedStatus, storedLocation, storedBody, storedCreatedAt } = row;
-    const stored = { fingerprint: storedFingerprint, status: storedStatus, location: storedLocation, body: storedBody };
-    return { stored: { ...stored, createdAt: storedCreatedAt } };
-  }
+  if (row && row.fingerprint !== null) return { stored: row };
   // The lock was free, but nothing is stored or created: the first of two requests committed after this statement began.
-  if (!row?.createdAt || !row.updatedAt) return 'running';
-  return { version: { createdAt: row.createdAt, updatedAt: row.updatedAt, revision: row.revision } };
+  if (!row?.newCreatedAt || !row.newUpdatedAt) return 'running';
+  return { version: { createdAt: row.newCreatedAt, updatedAt: row.newUpdatedAt, revision: row.revision } };
 }
 
 /** Inside a transaction: waits for the key's lock, then looks for a stored response. */
@@ -149,10 +146,7 @@ export async function claimKey(scope: Scope, claim: Claim): Promise<StoredRespon
 }
 
 async function storedResponse(scope: Scope, claim: Claim): Promise<StoredResponse | undefined> {
-  const [stored] = await scope[statements].query<StoredResponse>(
-    `select fingerprint, status, location, body, created_at as "createdAt" from idempotency_keys where ${isClaimed}`,
-    [claim.operation, claim.key],
-  );
+  const [stored] = await scope[statements].query<StoredResponse>(selectStored, [claim.operation, claim.key]);
   return stored;
 }
 
