@@ -34,9 +34,9 @@ export async function distribute(address: Address, { shards, onProgress = () => 
   try {
     await requireCluster(client, hasCitus);
     await waitForMigrations(client, onProgress);
-    const tables = await undistributed(client);
+    const tables = await tablesWhere(client, isUndistributed);
     if (tables.length > 0) await distributeTables(client, tables, { shards, onProgress });
-    for (const table of await stillLocal(client)) {
+    for (const table of await tablesWhere(client, isStillLocal)) {
       onProgress(`Removing the coordinator's copy of ${table}.`);
       await client.query('select truncate_local_data_after_distributing_table($1)', [table]);
     }
@@ -59,19 +59,14 @@ async function requireCluster(client: pg.ClientBase, hasCitus: boolean): Promise
   }
 }
 
-async function undistributed(client: pg.ClientBase): Promise<string[]> {
-  const { rows } = await client.query<{ name: string }>(
-    `select name from unnest($1::text[]) with ordinality as wanted (name, position)
-     where not exists (select from pg_dist_partition where logicalrelid = name::regclass) order by position`,
-    [distributedTables],
-  );
-  return rows.map(({ name }) => name);
-}
+const isUndistributed = 'not exists (select from pg_dist_partition where logicalrelid = name::regclass)';
+/** Its rows are on their nodes by now, but still on the coordinator as well. */
+const isStillLocal = 'pg_relation_size(name::regclass) > 0';
 
-/** Tables whose rows are on their nodes by now, but still on the coordinator as well. */
-async function stillLocal(client: pg.ClientBase): Promise<string[]> {
+/** The tables that meet the condition, in their order. */
+async function tablesWhere(client: pg.ClientBase, condition: string): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
-    'select name from unnest($1::text[]) as name where pg_relation_size(name::regclass) > 0',
+    `select name from unnest($1::text[]) with ordinality as wanted (name, position) where ${condition} order by position`,
     [distributedTables],
   );
   return rows.map(({ name }) => name);
