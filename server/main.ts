@@ -23,7 +23,7 @@ registerHooks({
 
 // Only what is imported from here on is cached.
 const { runCommandLine } = await import('./commands/command-line.ts');
-const { watchStandardOutput } = await import('./commands/standard-output.ts');
+const { watchStandardOutput } = await import('./commands/terminal.ts');
 watchStandardOutput();
 const status = await runCommandLine(process.argv.slice(2), { showsStack: Boolean(process.env.DEBUG) });
 process.exitCode ??= status;

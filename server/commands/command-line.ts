@@ -4,9 +4,7 @@ import { UsageError } from '../config.ts';
 import { readVersion } from '../files.ts';
 import { isSettingsProblem } from '../problems/problem.ts';
 import type { Declare } from './command.ts';
-import { ExitStatus } from './exit-status.ts';
-import { outputStatus } from './standard-output.ts';
-import { warn } from './terminal.ts';
+import { ExitStatus, outputStatus, warn } from './terminal.ts';
 import { messageOf } from '../problems/message-of.ts';
 
 type Load = () => Promise<{ declare: Declare }>;

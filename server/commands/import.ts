@@ -18,10 +18,9 @@ import { withSpooled } from '../import/source.ts';
 import { keepMemorySmall } from './memory.ts';
 import { organizationBySlug, organizationOption, print, withDatabase } from './command.ts';
 import type { Declare } from './command.ts';
-import { ExitStatus } from './exit-status.ts';
 import { writeFile } from './output-file.ts';
 import { withProgress } from './progress-bar.ts';
-import { warn } from './terminal.ts';
+import { ExitStatus, warn } from './terminal.ts';
 
 const description = `Imports records from a file: CSV (separated by commas, semicolons or tabs), JSON Lines or one JSON array, optionally
 compressed with gzip, or the first visible sheet of an Excel workbook (.xlsx). Every row needs an externalId, the record's

@@ -1,4 +1,5 @@
-/** Human-readable lines. A line may contain text from a file or a record, which must not control the terminal. */
+/** What a command prints. A line may contain text from a file or a record, which must not control the terminal. */
+import { constants } from 'node:os';
 import { printable } from '../problems/safe-text.ts';
 
 /** Writes lines to standard output. */
@@ -16,3 +17,34 @@ export function printJson(value: unknown): void {
 }
 
 const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/** Ends a command with a nonzero exit status after it has printed everything itself. */
+export class ExitStatus extends Error {
+  readonly status: number;
+  constructor(status: number) {
+    super(`exit status ${status}`);
+    this.status = status;
+  }
+}
+
+let status: number | undefined;
+
+/** The exit status of a command whose output could not be written; undefined if it could. */
+export const outputStatus = (): number | undefined => status;
+
+/** Handles failed writes, which commands do not await: otherwise, one would end the process with a stack trace. */
+export function watchStandardOutput(): void {
+  // There is nowhere else to report it.
+  process.stderr.on('error', () => undefined);
+  process.stdout.on('error', (error) => {
+    if (status !== undefined) return;
+    if ('code' in error && error.code === 'EPIPE') {
+      // A reader such as `head` has seen enough: exit as if SIGPIPE had ended the process.
+      status = 128 + constants.signals.SIGPIPE;
+      return;
+    }
+    status = 1;
+    warn(`error: standard output cannot be written: ${error.message}`);
+    process.exitCode = status;
+  });
+}
