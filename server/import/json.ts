@@ -64,47 +64,30 @@ export function readDocument(json: string, line: number, { keys }: RowBounds): P
 /** `line` is where the text starts. */
 type Document = { line: number; text: string; isCut?: boolean };
 
-/** Collects pieces of one row, and keeps no more than is needed to tell that the row is too long. */
-class Piece {
-  text = '';
-  readonly #most: number;
-  constructor({ characters }: RowBounds) {
-    this.#most = 2 * characters;
-  }
-  add(text: string): void {
-    if (this.text.length <= this.#most) this.text += text;
-  }
-  take(): string {
-    const { text } = this;
-    this.text = '';
-    return text;
-  }
-}
+/** A row with another piece of it, unless it is so long that it will be rejected anyway. */
+const joined = (row: string, piece: string, { characters }: RowBounds): string =>
+  row.length <= 2 * characters ? row + piece : row;
 
 /** Not node:readline, which also splits at U+2028, a regular character in JSON, and buffers a line of any length. */
 async function* linesOf(source: Source, bounds: RowBounds): AsyncGenerator<Document[]> {
-  const piece = new Piece(bounds);
-  let line = 1;
+  let [row, line] = ['', 1];
   for await (const text of textOf(source)) {
     const documents: Document[] = [];
     let start = 0;
     for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
-      piece.add(text.slice(start, end));
-      documents.push({ line, text: piece.take() });
-      line += 1;
-      start = end + 1;
+      documents.push({ line, text: joined(row, text.slice(start, end), bounds) });
+      [row, line, start] = ['', line + 1, end + 1];
     }
-    piece.add(text.slice(start));
+    row = joined(row, text.slice(start), bounds);
     yield documents;
   }
-  yield [{ line, text: piece.take() }];
+  yield [{ line, text: row }];
 }
 
 /** Looks only for the ends of elements and leaves the rest to the API's parser: a tokenizer takes ten times as long. */
 async function* elementsOf(source: Source, bounds: RowBounds): AsyncGenerator<Document[]> {
   const marks = /["\\[\]{},\n]/g;
-  const piece = new Piece(bounds);
-  let [depth, line, startLine] = [0, 1, 1];
+  let [row, depth, line, startLine] = ['', 0, 1, 1];
   let [inString, isEscaped] = [false, false];
   for await (const text of textOf(source)) {
     if (text === '') continue;
@@ -124,15 +107,14 @@ async function* elementsOf(source: Source, bounds: RowBounds): AsyncGenerator<Do
       if (mark === ']' || mark === '}') depth -= 1;
       // The array's own commas are at depth 1, and its brackets at depth 0.
       if ((mark === ',' && depth === 1) || ((mark === '[' || mark === ']') && depth === 0)) {
-        piece.add(text.slice(start, index));
-        documents.push({ line: startLine, text: piece.take() });
-        [start, startLine] = [index + 1, line];
+        documents.push({ line: startLine, text: joined(row, text.slice(start, index), bounds) });
+        [row, start, startLine] = ['', index + 1, line];
       }
       if (mark === '[' || mark === '{') depth += 1;
     }
-    piece.add(text.slice(start));
+    row = joined(row, text.slice(start), bounds);
     yield documents;
   }
-  yield [{ line: startLine, text: piece.take() }];
+  yield [{ line: startLine, text: row }];
   if (depth !== 0) yield [{ line, text: '', isCut: true }];
 }
