@@ -93,19 +93,11 @@ export function cellSetter(
     const plain = isNumber ? printCell(cell) : unescapeFormula(cell.trim());
     const text = convert && plain !== '' ? convert(plain) : plain;
     if (text === '') return;
-    const target = parent === undefined ? row : objectAt(row, parent);
+    // Only this function puts objects into a row.
+    const target = parent === undefined ? row : ((row[parent] ??= {}) as Record<string, unknown>);
     // If two columns map to one field, the first one with a value wins.
     if (!Object.hasOwn(target, name)) target[name] = isNumber && isDecimal(field) ? text : read(text);
   };
-}
-
-function objectAt(row: Record<string, unknown>, name: string): Record<string, unknown> {
-  // Only this function puts objects into a row.
-  const existing = row[name] as Record<string, unknown> | undefined;
-  if (existing) return existing;
-  const created = {};
-  row[name] = created;
-  return created;
 }
 
 function valueReader(

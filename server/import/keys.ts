@@ -39,7 +39,6 @@ export function soleKey([key, ...others]: readonly string[], { kind, match }: Pi
   return isSole ? key : undefined;
 }
 
-type Repeat = { line: number; first: number; field: string; value: string };
 const shown = 5;
 
 /** Finds rows that repeat a value that should identify a single record. */
@@ -47,7 +46,7 @@ export class Repeats {
   readonly #match: Match;
   readonly #fields: readonly string[];
   readonly #lines = new FirstLines();
-  readonly #first: Repeat[] = [];
+  readonly #notes: string[] = [];
   #count = 0;
 
   constructor(match: Match) {
@@ -62,22 +61,19 @@ export class Repeats {
       const first = this.#lines.add(`${field}\n${field === 'externalId' ? value : value.toLowerCase()}`, line);
       if (first === undefined) continue;
       this.#count += 1;
-      if (this.#first.length < shown) this.#first.push({ line, first, field, value });
+      if (this.#notes.length >= shown) return;
+      // An email address is personal data, and the notes are stored.
+      const name = field === 'email' ? 'email address' : `${field} ${value}`;
+      const result = field === this.#match ? 'the later line wins' : 'they stay two records';
+      this.#notes.push(`Line ${line} repeats the ${name} of line ${first}: ${result}.`);
       // Further fields would only report the same pair of lines.
       return;
     }
   }
 
   notes(): string[] {
-    const notes = this.#first.map(({ line, first, field, value }) => {
-      // An email address is personal data, and the notes are stored.
-      const name = field === 'email' ? 'email address' : `${field} ${value}`;
-      const repeats = `Line ${line} repeats the ${name} of line ${first}`;
-      if (field !== this.#match) return `${repeats}: they stay two records.`;
-      return `${repeats}: the later line wins.`;
-    });
-    const more = this.#count - notes.length;
-    return more > 0 ? [...notes, `Rows that repeat another one in the same way: ${more} more.`] : notes;
+    const more = this.#count - this.#notes.length;
+    return more > 0 ? [...this.#notes, `Rows that repeat another one in the same way: ${more} more.`] : this.#notes;
   }
 }
 
