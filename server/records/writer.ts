@@ -172,7 +172,8 @@ async function updateOnce<T extends object, Row extends Identified>(
   const table = tableIn(scope, entity);
   const properties = table.differing(stored, changes);
   if (properties.length === 0) return stored;
-  const isChecked = givesRefusable(refusedValues, stored, changes);
+  const given = refusableValue({ refusedValues }, changes);
+  const isChecked = given !== undefined && given !== refusableValue({ refusedValues }, stored);
   // The check follows the update, which it may have to undo.
   if (isChecked && !lock) return 'outdated';
   const derives = derivedFrom.some((property) => properties.includes(property));
@@ -189,10 +190,4 @@ async function updateOnce<T extends object, Row extends Identified>(
   );
   if (isChecked) await requireAccepted(scope, { refusedValues }, changes);
   return written ? { ...stored, ...changes, ...written } : 'outdated';
-}
-
-/** Whether the record gets a value that the table may refuse. */
-function givesRefusable(refusedValues: { property: string } | undefined, stored: object, changes: object): boolean {
-  const value: unknown = refusedValues && Reflect.get(changes, refusedValues.property);
-  return typeof value === 'string' && value !== Reflect.get(stored, refusedValues?.property ?? '');
 }
