@@ -58,11 +58,11 @@ export function isSettingsProblem(error: unknown): error is SettingsProblem {
 /** The field of a form that is wrong; undefined if the problem is not about one field. */
 export const fieldOf = (problem: SettingsProblem): string | undefined => problem.errors[0]?.field;
 
-/** A field of a body that is wrong for a reason that only the stored record shows. */
+/** A field of a body that is wrong for a reason that its schema does not know; an empty `field` is the whole body. */
 export const fieldError = (field: string, code: FieldCode, message: string): ProblemError => ({
   in: 'body',
   field,
-  pointer: `/${field}`,
+  pointer: field && `/${field}`,
   code,
   message,
 });

@@ -1,6 +1,6 @@
 /** JSON as a request body may contain it: not nested too deeply, and without duplicate keys. */
 import { maximumDepth, maximumKeys } from '../../contract/limits.ts';
-import { Problem } from '../problems/problem.ts';
+import { fieldError, Problem } from '../problems/problem.ts';
 import { findFault } from './json-fault.ts';
 
 /** The value of a JSON text. Problems: malformed_json; validation_failed if it has too many keys, before any is parsed. */
@@ -21,15 +21,7 @@ export function parseJson(text: string, mostKeys = maximumKeys): unknown {
 
 const tooManyKeys = (most: number) =>
   new Problem('validation_failed', {
-    errors: [
-      {
-        in: 'body',
-        field: '',
-        pointer: '',
-        code: 'too_many_items',
-        message: `must have at most ${most} keys in all`,
-      },
-    ],
+    errors: [fieldError('', 'too_many_items', `must have at most ${most} keys in all`)],
   });
 
 const code = (letter: string) => letter.charCodeAt(0);
