@@ -7,8 +7,7 @@ import type { StoredAddress } from '../entities/customer.ts';
 import type { ProblemError } from '../../contract/problem.ts';
 import { Problem, requireNone } from '../problems/problem.ts';
 import { erasedExternalIds } from './erased-external-ids.ts';
-import { alwaysKept, erased, erasedName, kept } from './erasure.ts';
-import type { Erasure } from './erasure.ts';
+import { alwaysKept, erased, erasedName, erasureOf, kept } from './erasure.ts';
 import { etagOf } from './etag.ts';
 import { markOf } from './list-index.ts';
 import type { ListIndex } from './list-index.ts';
@@ -156,26 +155,15 @@ function defaultType({ companyName, firstName, lastName }: Named): Customer['typ
 }
 
 /** The externalId is erased as well: in files from other tools, it is often a name. */
-export const customerErasure: Erasure<Customer> = {
+export const customerErasure = erasureOf<Customer>()({
   ...alwaysKept,
-  type: kept,
+  ...kept('type', 'revision', 'updatedAt'),
+  // Set separately, to the time of the erasure.
+  ...kept('erasedAt'),
+  ...erased('firstName', 'lastName', 'companyName', 'email', 'phone', 'address', 'shippingAddress', 'taxId'),
+  ...erased('website', 'notes', 'externalId'),
   name: () => erasedName,
-  firstName: erased,
-  lastName: erased,
-  companyName: erased,
-  email: erased,
-  phone: erased,
-  address: erased,
-  shippingAddress: erased,
-  taxId: erased,
-  website: erased,
-  notes: erased,
   tags: () => [],
-  externalId: erased,
   metadata: () => ({}),
   status: () => 'archived',
-  // Set separately, to the time of the erasure.
-  erasedAt: kept,
-  revision: kept,
-  updatedAt: kept,
-};
+});

@@ -7,11 +7,12 @@ import type { IdempotencyKey } from '../entities/idempotency-key.ts';
 import type { Proposal, ProposalLine } from '../entities/proposal.ts';
 import type { ImportMapping, Upload } from '../entities/upload.ts';
 import type { WebhookDelivery } from '../entities/webhook.ts';
+import { exactFields } from './merge-patch.ts';
 import type { Redaction } from './redaction.ts';
 
-export const kept = Symbol('kept');
+const isKept = Symbol('kept');
 type Column<Row, Name extends keyof Row> =
-  | typeof kept
+  | typeof isKept
   | ((value: Row[Name], redaction: Redaction, row: { id: string }) => Row[Name]);
 /** Derived columns are recomputed; `transactionStart` is not stored. */
 type Derived = 'nameKey' | 'nameSearch' | 'emailKey' | 'phoneKey' | 'search' | 'tokens' | 'transactionStart';
@@ -30,147 +31,90 @@ export function erasedFrom<Row extends { id: string }>(
   return Object.fromEntries(changes) as Partial<Row>;
 }
 
-export const erased = () => null;
-const redacted = <T extends string | null>(text: T, redaction: Redaction): T | string => redaction.redact(text);
+/** One rule for several properties. */
+const each = <Rule, const Name extends string>(rule: Rule, names: readonly Name[]) =>
+  // Object.fromEntries loses the names.
+  Object.fromEntries(names.map((name) => [name, rule])) as { [Property in Name]: Rule };
+
+/** Properties that stay as they are. */
+export const kept = <const Name extends string>(...names: Name[]) => each(isKept, names);
+export const erased = <const Name extends string>(...names: Name[]) => each(() => null, names);
+const redacted = <const Name extends string>(...names: Name[]) =>
+  each(<T extends string | null>(text: T, redaction: Redaction): T | string => redaction.redact(text), names);
+
+/** Neither more nor less than the stored properties. */
+export const erasureOf = <Row>() => exactFields<Erasure<Row>>();
 
 export const erasedName = 'Erased customer';
 
-export const alwaysKept = { organizationId: kept, id: kept, createdAt: kept } as const;
+export const alwaysKept = kept('organizationId', 'id', 'createdAt');
 
 /** Number, owner and externalId belong to the organization; free text is redacted. */
-export const proposalErasure: Erasure<Proposal> = {
+export const proposalErasure = erasureOf<Proposal>()({
   ...alwaysKept,
-  number: kept,
-  title: redacted,
-  status: kept,
-  statusChangedAt: kept,
-  customerId: kept,
-  currency: kept,
-  subtotal: kept,
-  discountTotal: kept,
-  taxTotal: kept,
-  total: kept,
-  lineItemCount: kept,
-  notes: redacted,
-  terms: redacted,
-  sentAt: kept,
-  viewedAt: kept,
-  acceptedAt: kept,
-  declinedAt: kept,
-  expiredAt: kept,
-  canceledAt: kept,
-  acceptedBy: (person) => person && { name: erasedName, email: null },
-  declineReason: redacted,
-  expiresAt: kept,
-  publicUrl: (url, redaction) => (redaction.finds(url) ? null : url),
-  owner: kept,
-  externalId: kept,
-  metadata: (metadata, redaction) => redaction.redactMembers(metadata),
-  revision: kept,
-  updatedAt: kept,
+  ...kept('number', 'status', 'statusChangedAt', 'customerId', 'currency', 'lineItemCount', 'owner', 'externalId'),
+  ...kept('subtotal', 'discountTotal', 'taxTotal', 'total', 'revision', 'updatedAt'),
+  ...kept('sentAt', 'viewedAt', 'acceptedAt', 'declinedAt', 'expiredAt', 'canceledAt', 'expiresAt'),
   // Changed with the customer's name, in the same statement.
-  customerKey: kept,
-};
+  ...kept('customerKey'),
+  ...redacted('title', 'notes', 'terms', 'declineReason'),
+  acceptedBy: (person) => person && { name: erasedName, email: null },
+  publicUrl: (url, redaction) => (redaction.finds(url) ? null : url),
+  metadata: (metadata, redaction) => redaction.redactMembers(metadata),
+});
 
-export const lineErasure: Erasure<ProposalLine> = {
-  organizationId: kept,
-  id: kept,
-  proposalId: kept,
-  position: kept,
-  itemId: kept,
-  type: kept,
-  name: redacted,
-  description: redacted,
-  sku: redacted,
-  quantity: kept,
-  unit: redacted,
-  unitPrice: kept,
-  discountAmount: kept,
-  taxRate: kept,
-  subtotal: kept,
-  taxAmount: kept,
-  total: kept,
-  optional: kept,
-  selected: kept,
-};
+export const lineErasure = erasureOf<ProposalLine>()({
+  ...kept('organizationId', 'id', 'proposalId', 'position', 'itemId', 'type', 'optional', 'selected'),
+  ...kept('quantity', 'unitPrice', 'discountAmount', 'taxRate', 'subtotal', 'taxAmount', 'total'),
+  ...redacted('name', 'description', 'sku', 'unit'),
+});
 
-export const auditErasure: Erasure<AuditEvent> = {
+export const auditErasure = erasureOf<AuditEvent>()({
   ...alwaysKept,
-  kind: kept,
-  action: kept,
-  memberId: kept,
-  keyId: kept,
-  subjectId: kept,
-  detail: redacted,
-  previous: redacted,
-  reason: kept,
-  ipAddress: kept,
-};
+  ...kept('kind', 'action', 'memberId', 'keyId', 'subjectId', 'reason', 'ipAddress'),
+  ...redacted('detail', 'previous'),
+});
 
 /** The results of an import stay. What is known about the file is erased with it, because it may hold anyone's data. */
-export const uploadErasure: Erasure<Upload> = {
+export const uploadErasure = erasureOf<Upload>()({
   ...alwaysKept,
-  memberId: kept,
-  kind: kept,
-  fileName: redacted,
+  ...kept('memberId', 'kind', 'bytesRead', 'bytesTotal', 'rowsRead', 'records', 'activeAt'),
+  // Set separately, to the time of the erasure.
+  ...kept('erasedAt'),
+  ...redacted('fileName'),
+  ...erased('inspection', 'failure'),
   mapping: () => ({}),
-  inspection: erased,
   state: (state) => (state === 'imported' ? state : 'failed'),
-  bytesRead: kept,
-  bytesTotal: kept,
-  rowsRead: kept,
   rows: () => [],
   summary: (summary) => summary && { ...summary, notes: [], errors: [] },
-  records: kept,
-  failure: erased,
-  // Set separately, to the time of the erasure.
-  erasedAt: kept,
-  activeAt: kept,
-};
+});
 
 /** A file without a header has data where others have column names. */
-export const mappingErasure: Erasure<ImportMapping> = {
-  organizationId: kept,
-  id: kept,
-  kind: kept,
+export const mappingErasure = erasureOf<ImportMapping>()({
+  ...kept('organizationId', 'id', 'kind'),
   choices: ({ map, columns, ...choices }, redaction) => ({
     ...choices,
     ...(map && { map: Object.fromEntries(Object.entries(map).filter(([column]) => !redaction.finds(column))) }),
     ...(columns && { columns: columns.filter((column) => !redaction.finds(column)) }),
   }),
-};
+});
 
 /** Erases what was sent, and what the receiver responded. */
-export const deliveryErasure: Erasure<WebhookDelivery> = {
-  organizationId: kept,
-  id: kept,
-  endpointId: kept,
-  type: kept,
-  recordId: kept,
-  happenedAt: kept,
-  foundAt: kept,
-  state: kept,
-  dueAt: kept,
-  attempts: kept,
-  attemptedAt: kept,
-  status: kept,
-  durationMs: kept,
-  error: kept,
-  request: erased,
-  response: erased,
-};
+export const deliveryErasure = erasureOf<WebhookDelivery>()({
+  ...kept('organizationId', 'id', 'endpointId', 'type', 'recordId', 'happenedAt', 'foundAt', 'state', 'dueAt'),
+  ...kept('attempts', 'attemptedAt', 'status', 'durationMs', 'error'),
+  ...erased('request', 'response'),
+});
 
 /** A repeated request gets the response that it would get if the customer had been created without its data. */
-export const responseErasure = (customerId: string, shown: object): Erasure<IdempotencyKey> => ({
-  ...alwaysKept,
-  operation: kept,
-  key: (key, redaction, { id }) => (redaction.finds(key) ? `erased ${id}` : key),
-  // Kept, although it could confirm a guess at the customer's data.
-  fingerprint: kept,
-  status: kept,
-  location: kept,
-  body(text) {
-    const body: unknown = JSON.parse(text);
-    return Reflect.get(Object(body), 'id') === customerId ? JSON.stringify({ ...Object(body), ...shown }) : text;
-  },
-});
+export const responseErasure = (customerId: string, shown: object) =>
+  erasureOf<IdempotencyKey>()({
+    ...alwaysKept,
+    // The fingerprint too, although it could confirm a guess at the customer's data.
+    ...kept('operation', 'fingerprint', 'status', 'location'),
+    key: (key, redaction, { id }) => (redaction.finds(key) ? `erased ${id}` : key),
+    body(text) {
+      const body: unknown = JSON.parse(text);
+      return Reflect.get(Object(body), 'id') === customerId ? JSON.stringify({ ...Object(body), ...shown }) : text;
+    },
+  });
