@@ -141,16 +141,11 @@ function webhookMetrics(register: Registry) {
       durations.observe(durationMs / 1000);
     },
     measure(read: () => Backlog): void {
-      const gauge = gauges(register);
       // The maximum, because each worker sees the same database.
-      gauge('webhook_events_pending', 'Events that wait for an attempt.', () => read().pending, 'max');
-      gauge('webhook_lag_seconds', 'How long the most overdue endpoint has been waiting.', () => read().lagSeconds, 'max');
-      gauge(
-        'webhook_endpoints_failing',
-        'Active endpoints whose last attempts failed.',
-        () => read().failingEndpoints,
-        'max',
-      );
+      const gauge = (name: string, help: string, value: () => number) => gauges(register)(name, help, value, 'max');
+      gauge('webhook_events_pending', 'Events that wait for an attempt.', () => read().pending);
+      gauge('webhook_lag_seconds', 'How long the most overdue endpoint has been waiting.', () => read().lagSeconds);
+      gauge('webhook_endpoints_failing', 'Active endpoints whose last attempts failed.', () => read().failingEndpoints);
     },
   };
 }

@@ -1,21 +1,12 @@
 /** The audit log of an organization: written in the transaction of the event, and read by kind. */
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { AuditEvent } from '../entities/audit-event.ts';
-import type { AuditAction, AuditKind } from '../entities/audit-event.ts';
+import type { AuditKind } from '../entities/audit-event.ts';
 import { isSettingsProblem } from '../problems/problem.ts';
 import type { SettingsCode } from '../problems/settings.ts';
 
-export type Entry = {
-  kind?: AuditKind;
-  action: AuditAction;
-  memberId: string | null;
-  keyId?: string;
-  subjectId?: string;
-  detail?: string;
-  previous?: string;
-  reason?: string;
-  ipAddress?: string;
-};
+type Detail = 'keyId' | 'subjectId' | 'detail' | 'previous' | 'reason' | 'ipAddress';
+export type Entry = Pick<AuditEvent, 'action' | 'memberId'> & { kind?: AuditKind } & { [Name in Detail]?: string };
 
 /** Within the transaction of `em`, so that the event is written together with the change. */
 export function recordEvent(em: ScopedEntityManager, { kind = 'change', ...entry }: Entry): void {

@@ -13,20 +13,8 @@ import type { RecordTable } from './record-table.ts';
 import type { Identified, New, Table, Version } from './writer.ts';
 
 /** What identifies a repeated request, and the response that it gets. */
-export type Claim = {
-  /** Method and path: `POST /v1/customers`. */
-  operation: string;
-  key: string;
-  /** SHA-256 of the request's content, in hex. */
-  fingerprint: string;
-};
-export type StoredResponse = {
-  fingerprint: string;
-  status: number;
-  location: string | null;
-  body: string;
-  createdAt: string;
-};
+export type Claim = Pick<IdempotencyKey, 'operation' | 'key' | 'fingerprint'>;
+export type StoredResponse = Pick<IdempotencyKey, 'fingerprint' | 'status' | 'location' | 'body' | 'createdAt'>;
 /** The version of a new record, a stored response, or that the same request is still running. */
 export type ClaimResult = { version: Version } | { stored: StoredResponse } | 'running';
 

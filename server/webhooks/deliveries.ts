@@ -6,7 +6,8 @@ import { queryRows } from '../database/prepared.ts';
 import { queryIn } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import type { OrganizationId } from '../entities/owned.ts';
-import type { DeliveryState } from '../entities/webhook.ts';
+import type { DeliveryState, WebhookDelivery } from '../entities/webhook.ts';
+import type { SendResult } from '../outgoing/send.ts';
 
 type Client = Pick<pg.ClientBase, 'query'>;
 /** The organization's id and the endpoint's. */
@@ -19,12 +20,8 @@ export type Target = { organizationId: OrganizationId; id: string };
 const locked = (condition: string) => `id = any(array(select l.id from webhook_deliveries l
   where l.organization_id = $1 and ${condition} order by l.id for update))`;
 
-export type NewDelivery = {
-  id: string;
-  endpointId: string;
+export type NewDelivery = Pick<WebhookDelivery, 'id' | 'endpointId' | 'recordId' | 'happenedAt'> & {
   type: EventType;
-  recordId: string | null;
-  happenedAt: string;
   /** The body, if it is not that of a record. */
   request?: string;
 };
@@ -66,15 +63,8 @@ export async function addDeliveries(
   await client.query(insert, [organizationId, list, foundAt]);
 }
 
-export type Claimed = {
-  id: string;
-  type: EventType;
-  recordId: string | null;
-  happenedAt: string;
-  foundAt: string;
-  attempts: number;
-  request: string | null;
-};
+type ClaimedColumn = 'id' | 'recordId' | 'happenedAt' | 'foundAt' | 'attempts' | 'request';
+export type Claimed = Pick<WebhookDelivery, ClaimedColumn> & { type: EventType };
 
 /** The first due event of each record, up to `limit`: the events of a record are sent one by one, in order. */
 const claim = `update webhook_deliveries d set state = 'sending', attempts = d.attempts + 1, attempted_at = $3
@@ -112,19 +102,12 @@ export const unclaim = (client: Client, { organizationId }: Target, ids: string[
     [organizationId, ids],
   );
 
-export type Result = {
-  id: string;
-  recordId: string | null;
-  /** Of the claim: a result that arrives after the next claim is ignored. */
-  attempts: number;
-  state: Extract<DeliveryState, 'delivered' | 'failed' | 'pending'>;
-  dueAt: string | null;
-  status: number | null;
-  durationMs: number;
-  error: string | null;
-  request: string | null;
-  response: string | null;
-};
+/** `attempts` is that of the claim: a result that arrives after the next claim is ignored. */
+export type Result = Pick<Claimed, 'id' | 'recordId' | 'attempts' | 'request'> &
+  Pick<SendResult, 'status' | 'durationMs' | 'error' | 'response'> & {
+    state: Extract<DeliveryState, 'delivered' | 'failed' | 'pending'>;
+    dueAt: string | null;
+  };
 
 const write = `update webhook_deliveries d set state = r.state, due_at = coalesce(r."dueAt", d.due_at), status = r.status,
     duration_ms = r."durationMs", error = r.error, request = r.request, response = r.response
