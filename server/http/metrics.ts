@@ -9,13 +9,7 @@ import type { Log } from './log.ts';
 import type { SendResult } from '../outgoing/send.ts';
 import type { Backlog } from '../webhooks/backlog.ts';
 
-/** Receives every log line, and the values that are read at each scrape. */
-export type Metrics = {
-  register: Registry;
-  observe: Log;
-  measure(measured: Measured): void;
-  webhooks: ReturnType<typeof webhookMetrics>;
-};
+export type Metrics = ReturnType<typeof createMetrics>;
 
 type Measured = {
   /** By name. */
@@ -30,7 +24,8 @@ type LimiterStatus = (() => { shared: boolean; fallbacks: number }) | undefined;
 const latencyBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const webhookBucketsSeconds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 
-export function createMetrics(limiter?: LimiterStatus): Metrics {
+/** What receives every log line, and the values that are read at each scrape. */
+export function createMetrics(limiter?: LimiterStatus) {
   const register = new Registry();
   // These include event loop lag, memory, garbage collection and CPU.
   collectDefaultMetrics({ register });
@@ -64,7 +59,7 @@ export function createMetrics(limiter?: LimiterStatus): Metrics {
   return {
     register,
     observe,
-    measure: (measured) => addGauges(register, measured, limiter),
+    measure: (measured: Measured): void => addGauges(register, measured, limiter),
     webhooks: webhookMetrics(register),
   };
 }

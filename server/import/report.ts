@@ -65,15 +65,12 @@ export function reportWidth(header: readonly string[]): number {
 /** More than anyone corrects by hand: a file with more has the same fault in every row. */
 export const maximumRejects = 10_000;
 
-export type Rejects = {
-  write(row: Pick<Entry, 'line' | 'raw'>, rejections: readonly Rejection[]): Promise<void>;
-  close(): Promise<void>;
-};
+export type Rejects = ReturnType<typeof openRejects>;
 
 /** `header` is undefined if the rows are JSON documents. */
 type Original = { header: readonly string[] | undefined; delimiter: Delimiter; notation: Notation };
 
-export function openRejects(stream: Writable, { header, delimiter, notation: { examples, print } }: Original): Rejects {
+export function openRejects(stream: Writable, { header, delimiter, notation: { examples, print } }: Original) {
   // The error is thrown by `close`, or by the write that the import awaits.
   stream.on('error', () => undefined);
   const own = reportWidth(header ?? []);
@@ -87,7 +84,7 @@ export function openRejects(stream: Writable, { header, delimiter, notation: { e
   const started = write([...reportColumns, ...names, ...(header?.slice(own) ?? ['row'])], byteOrderMark);
   let written = 0;
   return {
-    async write({ line, raw }, rejections) {
+    async write({ line, raw }: Pick<Entry, 'line' | 'raw'>, rejections: readonly Rejection[]): Promise<void> {
       await started;
       written += 1;
       if (written > maximumRejects) return;
@@ -96,7 +93,7 @@ export function openRejects(stream: Writable, { header, delimiter, notation: { e
       const cells = raw.map((cell, index) => unescapeFormula(print(cell, index))).slice(own);
       await write([String(line), list(({ field }) => field), list(({ code }) => code), messages, ...texts, ...cells]);
     },
-    async close() {
+    async close(): Promise<void> {
       await started;
       stream.end();
       await finished(stream);

@@ -61,21 +61,12 @@ class Window {
   }
 }
 
-/** Windows in memory, which decide synchronously. */
-export type LocalRateLimiter = {
-  take(key: string): Allowance;
-  /** Takes back the latest accepted request of the key. */
-  release(key: string): void;
-  /** Ages in milliseconds, by key, of the requests accepted since this time that still count. */
-  agesSince(timeMs: number): Map<string, number[]>;
-};
-
-/** For one process. `clock` is monotonic, in milliseconds. */
-export function memoryRateLimiter(clock: () => number): LocalRateLimiter {
+/** For one process: windows in memory, which decide synchronously. `clock` is monotonic, in milliseconds. */
+export function memoryRateLimiter(clock: () => number) {
   const windows = new Map<string, Window>();
   let sweptAt = clock();
   return {
-    take(key) {
+    take(key: string): Allowance {
       const nowMs = clock();
       if (nowMs - sweptAt >= windowMs) {
         sweptAt = nowMs;
@@ -85,8 +76,10 @@ export function memoryRateLimiter(clock: () => number): LocalRateLimiter {
       windows.set(key, window);
       return window.take(nowMs);
     },
-    release: (key) => windows.get(key)?.release(),
-    agesSince(timeMs) {
+    /** Takes back the latest accepted request of the key. */
+    release: (key: string): void => windows.get(key)?.release(),
+    /** Ages in milliseconds, by key, of the requests accepted since this time that still count. */
+    agesSince(timeMs: number): Map<string, number[]> {
       const nowMs = clock();
       const ages = [...windows].map(([key, window]) => [key, window.agesSince(timeMs, nowMs)] as const);
       return new Map(ages.filter(([, found]) => found.length > 0));
