@@ -41,22 +41,19 @@ export const methodAdvice = (method: string, path: string): string | undefined =
   advice.find(([methods, paths]) => methods.test(method) && paths.test(path))?.[2];
 
 /** What other APIs call the records. */
-const synonyms: ReadonlyMap<string, string> = new Map([
-  ...['customer', 'contact', 'contacts', 'client', 'clients', 'account', 'accounts', 'company', 'companies'].map(
-    (name) => [name, 'customers'] as const,
-  ),
-  ...['proposal', 'quote', 'quotes', 'estimate', 'estimates', 'offer', 'offers', 'deal', 'deals'].map(
-    (name) => [name, 'proposals'] as const,
-  ),
-  ...['item', 'product', 'products', 'service', 'services', 'catalog'].map((name) => [name, 'items'] as const),
-  ...['user', 'whoami', 'self', 'ping'].map((name) => [name, 'me'] as const),
-]);
+const synonyms: readonly [name: string, others: RegExp][] = [
+  ['customers', /^(?:customer|contacts?|clients?|accounts?|company|companies)$/],
+  ['proposals', /^(?:proposal|quotes?|estimates?|offers?|deals?)$/],
+  ['items', /^(?:item|products?|services?|catalog)$/],
+  ['me', /^(?:user|whoami|self|ping)$/],
+];
 
 /** `Did you mean /v1/customers?` for a path that differs from a route in version, case, number or name. */
 export function routeHint(path: string, routes: Iterable<string>): string | undefined {
   const [first = '', ...rest] = path.replace(/^(?:\/api)?(?:\/v\d{1,3}(?:\.\d{1,3})?)?\//i, '').split('/', 20);
-  const resource = first.toLowerCase();
-  const versioned = ['/v1', synonyms.get(resource) ?? resource, ...rest].join('/');
+  const typed = first.toLowerCase();
+  const [resource = typed] = synonyms.find(([, others]) => others.test(typed)) ?? [];
+  const versioned = ['/v1', resource, ...rest].join('/');
   for (const route of routes)
     if (pathPattern(route).test(versioned)) return `Did you mean ${route.replaceAll(/:(\w+)/g, '{$1}')}?`;
   return undefined;
