@@ -1,12 +1,10 @@
 /** Phone numbers as people write them: with a country code, with the 0 of their country, or with neither. */
 import { phoneDigits } from '../entities/fold.ts';
 
-/** The digits of stored numbers that match a typed one: they end with one of `endings`, or are one of `wholes`. */
-export type PhoneMatches = { endings: string[]; wholes: string[] };
-
 const leastDigits = 7;
 
-export function phoneMatches(typed: string): PhoneMatches {
+/** The digits of stored numbers that match a typed one: they end with one of `endings`, or are one of `wholes`. */
+export function phoneMatches(typed: string) {
   const isInternational = startsWithPlus(typed) || phoneDigits(typed).startsWith('00');
   // In +49 (0)30, the zero is dialed only without the country code.
   const core = phoneDigits(isInternational ? typed.replace('(0)', '') : typed).replace(/^00?/, '');

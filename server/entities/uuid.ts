@@ -13,12 +13,13 @@ let counter = 0;
  * A new UUIDv7 (RFC 9562): milliseconds, then a 12-bit counter that keeps the ids of one process in the order in which
  * they were created, then 62 random bits.
  */
-export function uuidv7(nowMs = Date.now()): string {
+export function uuidv7(): string {
   if (used === drawn.length) {
     randomFillSync(drawn);
     used = 0;
   }
   used += drawn.copy(bytes, 0, used, used + bytes.length);
+  const nowMs = Date.now();
   if (nowMs > lastMs) {
     lastMs = nowMs;
     counter = bytes.readUInt16BE(6) & 0x7ff;
