@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
+import type { UploadSummary } from '../entities/upload.ts';
 import { byteOrderMark, csvLines, unescapeFormula } from '../text/spreadsheet.ts';
 import type { Delimiter } from './csv.ts';
 import type { Entry, Rejection } from './kind.ts';
@@ -10,16 +11,10 @@ import type { Cell } from './source.ts';
 
 export type RowError = { line: number } & Rejection;
 
-export type Report = {
-  read: number;
-  created: number;
-  updated: number;
-  unchanged: number;
-  rejected: number;
+/** `notes`: how the file was read, such as its source, its separator, columns left out, repeated rows. */
+export type Report = Omit<UploadSummary, 'errors'> & {
   /** Why rows were rejected, in the order of the file; at most `reportedErrors`, to bound memory. */
   errors: RowError[];
-  /** How the file was read: its source, its separator, columns left out, repeated rows. */
-  notes: string[];
 };
 
 export const reportedErrors = 1000;
