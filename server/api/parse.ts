@@ -1,11 +1,13 @@
 /** Checks what a caller sends against the contract's schemas, which run only if there is something to check. */
 import type { AppRoute } from '@ts-rest/core';
 import { z } from 'zod';
+import { missingName } from '../../contract/customer-name.ts';
 import { conditionalHeaders } from '../../contract/headers.ts';
 import type { ProblemError } from '../../contract/problem.ts';
+import { isBlank } from '../../contract/text.ts';
+import { v1 } from '../../contract/v1.ts';
 import { invalidRequest } from '../problems/invalid-request.ts';
 import { Problem, requestError } from '../problems/problem.ts';
-import { conflictErrors } from './on-conflict.ts';
 
 /** What a caller sends. Header names are in lower case; those that the operation does not declare are dropped. */
 export type Input = { params?: object; query?: object; headers?: object; body?: unknown };
@@ -45,6 +47,24 @@ const ignoredHeaders = (names: readonly string[], headers: object): ProblemError
   names
     .filter((name) => Object.hasOwn(headers, name))
     .map((field) => requestError('header', field, 'is not supported by this operation'));
+
+/** What `onConflict` needs from other parts of the request, which the schema of one part cannot check. */
+function conflictErrors(route: AppRoute, { query = {}, headers = {}, body }: Input): ProblemError[] {
+  const onConflict: unknown = Reflect.get(query, 'onConflict');
+  const externalId: unknown = Reflect.get(Object(body), 'externalId') ?? '';
+  const ifMatch: unknown = Reflect.get(headers, 'if-match');
+  const errors: ProblemError[] = [];
+  const isUpsert = onConflict === 'update' || onConflict === 'return';
+  if (isUpsert && isBlank(externalId))
+    errors.push(requestError('query', 'onConflict', `${onConflict} needs an externalId in the body`));
+  // `*` is allowed everywhere: it matches any record.
+  if (onConflict !== 'update' && typeof ifMatch === 'string' && ifMatch.trim() !== '*')
+    errors.push(requestError('header', 'if-match', 'needs onConflict=update: a new record has no ETag to match'));
+  // The name of a customer can come from other fields, so the schema does not require it.
+  const isNew = !isUpsert && route === v1.customers.create && Object(body) === body && !Array.isArray(body);
+  const missing = isNew ? missingName(body) : undefined;
+  return missing ? [...errors, missing] : errors;
+}
 
 const unchecked: Check = (data) => ({ success: true, data });
 
