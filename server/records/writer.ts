@@ -54,6 +54,7 @@ export type Table<T extends object, Row extends object> = {
   /** What else has to change in the same statement when this property does; `changed` is the row that was written. */
   alongside?: { property: keyof Row & string; statement: string };
 };
+type Refusing = Pick<Table<object, Identified>, 'refusedValues'>;
 
 /**
  * Stores a new record. The violation of a unique index is a database error: see violatedIndex(). Problem:
@@ -89,14 +90,14 @@ export async function insertIn<T extends object, Row extends Identified>(
  * SQL: the version of a new record. Refused values are checked after the insert, because it may have waited, on the unique
  * index, for the very transaction that erases the customer with this externalId.
  */
-export function returningNew<T extends object, Row extends Identified>(scope: Scope, { refusedValues }: Table<T, Row>) {
+export function returningNew(scope: Scope, { refusedValues }: Refusing): string {
   return refusedValues && !scope.isDistributed ? `${returningVersion}, ${refusedValues.check}` : returningVersion;
 }
 
 /** Performs an insert. Problem: external_id_erased. */
-export async function translateRefusal<T extends object, Row extends Identified, Result>(
+export async function translateRefusal<Result>(
   scope: Scope,
-  { refusedValues }: Pick<Table<T, Row>, 'refusedValues'>,
+  { refusedValues }: Refusing,
   record: object,
   write: () => Promise<Result>,
 ): Promise<Result> {
@@ -110,21 +111,14 @@ export async function translateRefusal<T extends object, Row extends Identified,
 }
 
 /** Problem: external_id_erased. */
-export async function requireAccepted<T extends object, Row extends Identified>(
-  scope: Scope,
-  { refusedValues }: Pick<Table<T, Row>, 'refusedValues'>,
-  values: object,
-): Promise<void> {
+export async function requireAccepted(scope: Scope, { refusedValues }: Refusing, values: object): Promise<void> {
   const value = refusableValue({ refusedValues }, values);
   const existingId = value === undefined ? undefined : await refusedValues?.find(scope, value);
   if (existingId !== undefined) throw new Problem('external_id_erased', { existingId });
 }
 
 /** The value that the table may refuse. */
-function refusableValue(
-  { refusedValues }: Pick<Table<object, Identified>, 'refusedValues'>,
-  values: object,
-): string | undefined {
+function refusableValue({ refusedValues }: Refusing, values: object): string | undefined {
   const value: unknown = refusedValues && Reflect.get(values, refusedValues.property);
   return typeof value === 'string' ? value : undefined;
 }
