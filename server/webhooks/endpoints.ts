@@ -30,38 +30,37 @@ export async function createEndpoint(
   { seal, destinations }: EndpointParts,
 ): Promise<IssuedEndpoint> {
   const { csrfTokenId = null } = typed;
-  return asAdmin(
-    em,
-    actor,
-    { privilege, action: 'webhook_created', detail: typed.name },
-    async (inner, organization) => {
-      requireTeam(organization, 'Webhooks need');
-      const fields = await checkFields(typed, destinations);
-      if (csrfTokenId !== null && (await inner.count(WebhookEndpoint, { csrfTokenId })) > 0)
-        throw new Problem('repeated', {
-          sentence: 'This form has already created an endpoint. No second one was created.',
-        });
-      if ((await inner.count(WebhookEndpoint, {})) >= maximumEndpoints)
-        throw new Problem('limit', {
-          sentence: `An organization can have at most ${maximumEndpoints} endpoints. Remove one first.`,
-        });
-      const id = uuidv7();
-      const secret = newSecret();
-      const secrets = [{ sealed: seal.seal(secret, id), endsAt: null }];
-      const activeSince = await transactionStartOf(inner, actor);
-      await startScanning(inner, activeSince);
-      const endpoint = inner.create(WebhookEndpoint, {
-        ...fields,
-        id,
-        secrets,
-        activeSince,
-        csrfTokenId,
-        createdBy: actor.id,
+  const attempt = { privilege, action: 'webhook_created', detail: typed.name } as const;
+  const need = 'Webhooks need';
+  // Checked first, because looking up a host may take seconds, during which no row of the organization may be locked.
+  await asAdmin(em, actor, attempt, async (_, organization) => ({ value: requireTeam(organization, need) }));
+  const fields = await checkFields(typed, destinations);
+  return asAdmin(em, actor, attempt, async (inner, organization) => {
+    requireTeam(organization, need);
+    if (csrfTokenId !== null && (await inner.count(WebhookEndpoint, { csrfTokenId })) > 0)
+      throw new Problem('repeated', {
+        sentence: 'This form has already created an endpoint. No second one was created.',
       });
-      await inner.flush();
-      return { value: { endpoint, secret }, entry: { detail: endpoint.name } };
-    },
-  );
+    if ((await inner.count(WebhookEndpoint, {})) >= maximumEndpoints)
+      throw new Problem('limit', {
+        sentence: `An organization can have at most ${maximumEndpoints} endpoints. Remove one first.`,
+      });
+    const id = uuidv7();
+    const secret = newSecret();
+    const secrets = [{ sealed: seal.seal(secret, id), endsAt: null }];
+    const activeSince = await transactionStartOf(inner, actor);
+    await startScanning(inner, activeSince);
+    const endpoint = inner.create(WebhookEndpoint, {
+      ...fields,
+      id,
+      secrets,
+      activeSince,
+      csrfTokenId,
+      createdBy: actor.id,
+    });
+    await inner.flush();
+    return { value: { endpoint, secret }, entry: { detail: endpoint.name } };
+  });
 }
 
 /** Starts looking for changes, if no endpoint is on; after `lockOrganization`. `now` is the start of the transaction. */
@@ -77,17 +76,20 @@ async function startScanning(em: ScopedEntityManager, now: string): Promise<void
 }
 
 /** Changes the name, the URL or the events. */
-export const changeEndpoint = (
+export async function changeEndpoint(
   em: ScopedEntityManager,
   actor: Actor,
   { id, ...typed }: EndpointFields & { id: string },
   { destinations }: Pick<EndpointParts, 'destinations'>,
-): Promise<WebhookEndpoint> =>
-  thenHasten(
+): Promise<WebhookEndpoint> {
+  const attempt = { privilege, action: 'webhook_changed', detail: typed.name } as const;
+  // Checked first, as in createEndpoint().
+  await asAdmin(em, actor, attempt, async (inner) => ({ value: await lockEndpoint(inner, id) }));
+  const fields = await checkFields(typed, destinations);
+  return thenHasten(
     em,
-    asAdmin(em, actor, { privilege, action: 'webhook_changed', detail: typed.name }, async (inner) => {
+    asAdmin(em, actor, attempt, async (inner) => {
       const endpoint = await lockEndpoint(inner, id);
-      const fields = await checkFields(typed, destinations);
       const previous = endpoint.url === fields.url ? undefined : endpoint.url;
       Object.assign(endpoint, fields);
       if (previous === undefined) return { value: { endpoint, dueAt: null }, entry: { detail: endpoint.name } };
@@ -95,6 +97,7 @@ export const changeEndpoint = (
       return { value: restart(endpoint, dueAt), entry: { detail: endpoint.name, previous } };
     }),
   );
+}
 
 /** When switched on, it receives changes from now on, and events that are still pending. */
 export const switchEndpoint = (

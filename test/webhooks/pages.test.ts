@@ -1,11 +1,13 @@
 /** The Webhooks pages: who may use them, what they show, and what they never show again. */
 import { describe, expect, test } from 'vitest';
+import { createDestinations } from '../../server/outgoing/addresses.ts';
+import { changeEndpoint, createEndpoint } from '../../server/webhooks/endpoints.ts';
 import { auditLog, signIn, someone } from '../settings/visiting.ts';
 import type { Visit } from '../settings/visiting.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import { useReceiver } from './receiver.ts';
-import { typesOf, until, webhookWorld } from './scene.ts';
+import { parts, typesOf, until, webhookWorld } from './scene.ts';
 
 const world = useWorld(webhookWorld);
 const path = '/settings/webhooks';
@@ -118,4 +120,24 @@ describe('without permission', () => {
     expect(answer.status).toBe(403);
     expect(await auditLog(world, tenant)).toEqual(['key_created test', 'webhook_created Mine rejected: role']);
   });
+});
+
+test('while the host of an endpoint is looked up, the API of its organization goes on', async () => {
+  const { em, admin, client } = await world.organization();
+  const fields = { name: 'Slow', url: 'https://receiver.example/', events: ['item.created'] };
+  let id = '';
+  for (const save of [createEndpoint, changeEndpoint]) {
+    const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const destinations = createDestinations([], async () => {
+      begun.resolve();
+      await ended.promise;
+      return [{ address: '93.184.216.34', family: 4 }];
+    });
+    const saving = save(em(), admin, { ...fields, id }, { ...parts, destinations });
+    await begun.promise;
+    expect(await client.customers.create({ name: 'Ana' })).toMatchObject({ name: 'Ana' });
+    ended.resolve();
+    const saved = await saving;
+    ({ id } = 'endpoint' in saved ? saved.endpoint : saved);
+  }
 });
