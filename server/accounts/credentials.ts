@@ -48,7 +48,10 @@ export async function readPasswords(connection: Connection, memberIds: readonly 
   return (await connection.query<Credential>(text, [memberIds])).rows;
 }
 
-/** Until the transaction ends, no one else changes a password of these people, or starts a session with one. */
+/**
+ * Until the transaction ends, no one else changes a password of these people, turns on two-factor authentication, or starts
+ * a session with a password.
+ */
 export const lockPasswords = (client: Connection, userIds: readonly string[]) =>
   client.query('select from sign_in."user" where id = any($1) order by id for no key update', [userIds]);
 

@@ -124,7 +124,11 @@ export class SecondStep {
       const memberIds = [...own, ...(await this.#protect(app, first))];
       const recovered = accepted.isRecovery ? await this.#members(first.email, memberIds) : [];
       await logOwn(database, recovered, { action: 'recovery_code_used' });
-      return this.#open(first, memberIds, { device, recovered: recovered.map((member) => member.organizationName) });
+      return this.#open(first, memberIds, {
+        device,
+        isCoded: true,
+        recovered: recovered.map((member) => member.organizationName),
+      });
     }
     const [waitSeconds = 0] = waits.toSorted((one, other) => one - other);
     if (waitSeconds > 0) return { outcome: 'too_many', waitSeconds };
@@ -151,10 +155,10 @@ export class SecondStep {
   async #open(
     { email, userId, next, credentials: all }: Pending,
     memberIds: string[],
-    { device, recovered = [] }: { device: Device; recovered?: string[] },
+    { device, isCoded, recovered = [] }: { device: Device; isCoded?: boolean; recovered?: string[] },
   ): Promise<CodeResult> {
     const credentials = all.filter(({ memberId }) => memberIds.includes(memberId));
-    const cookies = await completeSignIn(this.#parts, { email, owner: { userId, credentials }, device });
+    const cookies = await completeSignIn(this.#parts, { email, owner: { userId, credentials, isCoded }, device });
     if (!cookies) return { outcome: 'ended' };
     return { outcome: 'accepted', cookies: [...cookies, this.#cookie.clear()], email, next, recovered };
   }

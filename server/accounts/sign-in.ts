@@ -13,6 +13,7 @@ import { sessionCookieName, signedCookie } from './session-cookie.ts';
 import type { SignedCookie } from './session-cookie.ts';
 import { endSession, readSession, sessionSeconds, startSession } from './sessions.ts';
 import type { Device, Membership, OpenSession } from './sessions.ts';
+import { readApps } from './two-factor.ts';
 
 export type Visitor = {
   member: Member;
@@ -29,8 +30,11 @@ export type Visitor = {
   memberships: Membership[];
 };
 
-/** The person a session is for; `credentials` is null if the address itself was proven, rather than a password. */
-export type SessionOwner = { userId: string; credentials: readonly Credential[] | null };
+/**
+ * The person a session is for; `credentials` is null if the address itself was proven, rather than a password, and
+ * `isCoded` if a code was accepted as well.
+ */
+export type SessionOwner = { userId: string; credentials: readonly Credential[] | null; isCoded?: boolean };
 
 type Parts = { database: Database; secret: Secret; secure: boolean };
 
@@ -49,11 +53,12 @@ export class SignIns {
     return matchPassword(this.#database.signIns, email, password);
   }
 
-  /** Returns the session's cookie; undefined if one of the passwords has changed since it was checked. */
-  start({ userId, credentials }: SessionOwner, device: Device): Promise<string | undefined> {
+  /** Returns the session's cookie; undefined if a password has changed since it was checked, or now needs a code. */
+  start({ userId, credentials, isCoded }: SessionOwner, device: Device): Promise<string | undefined> {
     const memberIds = credentials && credentials.map(({ memberId }) => memberId);
     return inTransaction(this.#database.signIns, async (client) => {
       if (credentials && !(await arePasswordsCurrent(client, credentials))) return undefined;
+      if (memberIds && !isCoded && (await readApps(client, memberIds)).length > 0) return undefined;
       const token = await startSession(client, { userId, memberIds, device });
       return this.#cookie.set(token, sessionSeconds.idle);
     });

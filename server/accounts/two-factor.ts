@@ -12,6 +12,7 @@ import { Problem } from '../problems/problem.ts';
 import { createSeal } from '../text/seal.ts';
 import type { Seal } from '../text/seal.ts';
 import type { Secret } from '../text/signatures.ts';
+import { lockPasswords } from './credentials.ts';
 import { hashOfRecoveryCode, newRecoveryCodes, newSecret, stepOf } from './authenticator.ts';
 
 /** An app that protects a membership. */
@@ -86,6 +87,7 @@ export class TwoFactor {
     if (step === undefined) return undefined;
     const [id, codes] = [randomUUID(), newRecoveryCodes()];
     await inTransaction(this.#pool, async (client) => {
+      await lockPasswords(client, [userId]);
       await client.query(
         `insert into sign_in.two_factor (id, user_id, sealed_secret, last_step, recovery_hashes) values ($1, $2, $3, $4, $5)`,
         [id, userId, this.#seal.seal(secret, id), step, codes.map(hashOfRecoveryCode)],

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
-import { matchPassword } from '../../server/accounts/credentials.ts';
+import { lockPasswords, matchPassword } from '../../server/accounts/credentials.ts';
 import { choosePassword } from '../../server/accounts/password-links.ts';
 import { hashPassword, passwordProblem, verifyPassword } from '../../server/accounts/passwords.ts';
 import { waitingStatements } from '../locks.ts';
 import { patientConnection } from '../patient.ts';
 import { useWorld } from '../world.ts';
 import type { Member } from '../../server/entities/organization.ts';
-import { auditLog, password, signIn, someone, visit, passwordPath } from './visiting.ts';
+import { auditLog, password, passwordPath, signIn, someone, turnOnTwoFactor, visit } from './visiting.ts';
 
 const world = useWorld({ ownDatabase: true });
 const path = '/settings/account';
@@ -114,6 +114,31 @@ describe('while a password is being changed', () => {
     expect(works).toEqual(answers.map(({ status }) => (status === 303 ? 1 : 0)));
   });
 });
+
+test.each(['before', 'after'])(
+  'a sign-in without a code does not outlive two-factor authentication that is turned on just %s its session starts',
+  async (order) => {
+    const { member, visiting } = await scene();
+    const holder = await patientConnection(world.database.pool);
+    await holder.query('begin');
+    await lockPasswords(holder, [(await matchPassword(holder, member.email, password)).right[0]?.userId ?? '']);
+    const late = visit(world.url);
+    let done = 0;
+    const begin = [
+      () => late.post('/settings/sign-in', { email: member.email, password }),
+      () => turnOnTwoFactor(visiting, Date.now()),
+    ];
+    const both: Promise<unknown>[] = [];
+    for (const [at, work] of (order === 'before' ? begin.toReversed() : begin).entries()) {
+      both.push(work().finally(() => (done += 1)));
+      await expect.poll(async () => done + (await waitingStatements(world.database)).length).toBe(at + 1);
+    }
+    await holder.query('commit');
+    holder.release();
+    await Promise.all(both);
+    expect((await late.get(path)).status).toBe(303);
+  },
+);
 
 describe('sessions', () => {
   test('are listed with browser and network, and can be ended one by one or all but this one', async () => {
