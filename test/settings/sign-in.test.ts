@@ -74,6 +74,15 @@ describe('signing in', () => {
     expect(visiting.cookie()).toBe('');
   });
 
+  test.each(['ana\0@example.com', 'ana\u0007@example.com', 'ana\uD800@example.com'])(
+    'responds to %j as to any unknown address',
+    async (email) => {
+      const visiting = visit(world.url, elsewhere());
+      expect((await refused(visiting, world, email)).status).toBe(422);
+      expect((await visiting.post('/settings/forgot-password', { email })).status).toBe(200);
+    },
+  );
+
   test('is limited to ten attempts per account and network; from elsewhere the member can still sign in', async () => {
     const member = await someone(world, await world.organization());
     for (const email of [member.email, unknownEmail()]) {

@@ -11,6 +11,7 @@ import { attemptSignIn, completeSignIn, logOwn } from '../../../accounts/sign-in
 import type { Visitor } from '../../../accounts/sign-in.ts';
 import type { SingleSignOn } from '../../../accounts/single-sign-on.ts';
 import { Problem } from '../../../problems/problem.ts';
+import { printable } from '../../../problems/safe-text.ts';
 import { storedId } from '../../../records/public-id.ts';
 import { field } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
@@ -138,7 +139,9 @@ async function sendReset({ database, mailer, baseUrl }: SettingsServices, email:
   await mailer.send(resetMail(first.email, link));
 }
 
-const emailOf = (request: Pick<PublicRequest['request'], 'body'>) => field(request.body, 'email').trim().slice(0, 254);
+/** Anything may be typed here, such as a NUL, which the database rejects. */
+const emailOf = (request: Pick<PublicRequest['request'], 'body'>) =>
+  printable(field(request.body, 'email').trim().slice(0, 254));
 
 /** In characters. It goes into a cookie, and the sign-in fails if browsers drop it: they keep at most 4,096 bytes. */
 const longestNext = 2_500;
