@@ -130,14 +130,16 @@ export async function openTracing(config: Config) {
 async function openLimiter({ REDIS_URL: url }: Config) {
   if (!url) return { ...memoryRateLimiter(clock), status: undefined, close: () => undefined };
   const { sharedRateLimiter } = await import('../limits/shared-rate-limit.ts');
-  const limiter = await sharedRateLimiter({
-    url,
-    clock,
-    onChange: (message, reason) => (reason ? warningLog({ message, reason }) : standardLog({ message })),
-  });
+  let problem = 'it does not respond';
+  const onChange = (message: string, reason?: string) => {
+    if (!reason) return standardLog({ message });
+    problem = reason;
+    warningLog({ message, reason });
+  };
+  const limiter = await sharedRateLimiter({ url, clock, onChange });
   if (!limiter.status().shared && (cluster.isPrimary || cluster.worker?.id === 1))
     warn(
-      'Warning: the store at REDIS_URL does not respond; until it does, each process enforces the rate limit on its own.',
+      `Warning: the store at REDIS_URL cannot be used (${problem}); until it can, each process enforces the rate limit on its own.`,
     );
   return limiter;
 }

@@ -83,6 +83,17 @@ test('warns at startup of too few connections for its pools', async () => {
   expect(await end('SIGTERM')).toBe(0);
 });
 
+test('warns at startup of a rate limit store that cannot be used, and says why', async () => {
+  const { url, drop } = await ownDatabase();
+  cleanups.push(drop);
+  const REDIS_URL = 'redis://127.0.0.1:1';
+  const { output, end } = await startServing([], { DATABASE_URL: url, NODE_ENV: 'production', REDIS_URL });
+  expect(output.text).toMatch(
+    /^Warning: the store at REDIS_URL cannot be used \(connect ECONNREFUSED \S+\); until .+$/m,
+  );
+  expect(await end('SIGTERM')).toBe(0);
+});
+
 test('warns at startup of a read-only database', async () => {
   const { url, name, drop } = await ownDatabase();
   cleanups.push(drop);
