@@ -71,8 +71,8 @@ export class SecondStep {
   }
 
   /**
-   * Starts the session, or remembers the first step in a cookie if a code is needed. Undefined if a password has changed in
-   * the meantime.
+   * Starts the session, or remembers the first step in a cookie if a code is needed. Undefined if the first step no longer
+   * suffices: see SignIns.start().
    */
   async begin(
     { email, credentials, next }: FirstStep,

@@ -38,8 +38,8 @@ export async function attemptSignIn(
 }
 
 /**
- * Starts the session of someone who has proven who they are, and remembers the browser. Undefined if a password has changed
- * in the meantime.
+ * Starts the session of someone who has proven who they are, and remembers the browser. Undefined if that proof no longer
+ * suffices: see SignIns.start().
  */
 export async function completeSignIn(
   { database, signIns, devices }: { database: Database; signIns: SignIns; devices: KnownDevices },

@@ -7,6 +7,7 @@ import { setPlan } from '../../server/accounts/organizations.ts';
 import { changeEndpoint, createEndpoint, removeEndpoint, switchEndpoint } from '../../server/webhooks/endpoints.ts';
 import { expireDeliveries } from '../../server/webhooks/expire.ts';
 import { listEndpoints, resend, sendTest } from '../../server/webhooks/log.ts';
+import { Proposal } from '../../server/entities/proposal.ts';
 import { forOrganization } from '../../server/database/tenant.ts';
 import { eraseCustomer } from '../../server/records/erase-customer.ts';
 import { proposal, storedIdOf } from '../records.ts';
@@ -89,10 +90,10 @@ describe('an event', () => {
     await endpointTo(tenant, receiver);
     await setPlan(world.database, organization, 'free');
     await proposal(tenant, {});
+    const [changed] = await tenant.em().find(Proposal, {});
     const isFound = async () => {
-      const text = `select from webhook_positions w where organization_id = $1
-        and looked_through > (select updated_at from proposals p where p.organization_id = w.organization_id)`;
-      return (await world.database.pool.query(text, [organization.id])).rowCount;
+      const text = 'select from webhook_positions where organization_id = $1 and looked_through > $2';
+      return (await world.database.pool.query(text, [organization.id, changed?.updatedAt])).rowCount;
     };
     await until(isFound, 1);
     await setPlan(world.database, organization, 'team');

@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { importFile } from '../../server/import/import-file.ts';
 import { switchEndpoint } from '../../server/webhooks/endpoints.ts';
 import { resend } from '../../server/webhooks/log.ts';
+import { waitingStatements } from '../locks.ts';
 import { importInto, withFile } from '../import/importing.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
@@ -137,13 +138,12 @@ describe('an import', () => {
 
   test('is reported to an endpoint that is switched on before it ends, and to no other', async () => {
     const { tenant, summary, endpoint } = await scene();
-    const { pool } = world.database;
     await tenant.client.customers.create({ ...row('a') });
     await until(() => typesOf(summary), ['customer.created']);
     const switchOn = async () => {
       for (const on of [false, true]) await switchEndpoint(tenant.em(), tenant.admin, { id: endpoint.id, on });
     };
-    const holder = await pool.connect();
+    const holder = await world.database.pool.connect();
     onTestFinished(() => holder.release(true));
     // Nothing is found before the first transaction ends; the second import waits for the row that it has locked.
     await holder.query('begin');
@@ -151,8 +151,7 @@ describe('an import', () => {
     await switchOn();
     await holder.query('select from customers where organization_id = $1 for update', [tenant.organization.id]);
     const running = importInto(world, tenant).rows('customers', row('a', 'Ann'), row('c'));
-    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    await expect.poll(async () => (await pool.query(waiting)).rowCount).toBe(1);
+    await expect.poll(async () => (await waitingStatements(world.database)).length).toBe(1);
     await switchOn();
     await holder.query('commit');
     await running;
