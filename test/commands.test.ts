@@ -217,6 +217,10 @@ describe('the commands', { shuffle: false }, () => {
       status: 1,
       err: expect.stringMatching(new RegExp(`^error: Port ${port} is already taken[^\n]*\n$`)),
     });
+    const unused = join(tmpdir(), `proposal-api-unused-${port}`);
+    environment = { ...before, PORT: String(port), DATA_DIR: unused };
+    expect((await run('serve')).err).toContain(`Port ${port} is already taken`);
+    expect(existsSync(unused)).toBe(false);
     environment = { ...before, METRICS_PORT: String(port) };
     expect((await run('serve')).err).toContain(
       `choose another with METRICS_PORT, for example METRICS_PORT=${port + 1}.`,

@@ -1,5 +1,7 @@
 import cluster from 'node:cluster';
 import { describedVariables, readConfig, UsageError } from '../config.ts';
+import type { Config } from '../config.ts';
+import { requireFreePort } from '../http/listen.ts';
 import { misspelledVariables } from './misspelled-variables.ts';
 import { onStopSignal } from './stop-signal.ts';
 import { wholeNumber } from './command.ts';
@@ -44,6 +46,7 @@ organization, whose API key is shown once.`,
           '--workers needs REDIS_URL: without a shared store, each worker would admit the full rate limit of every key.',
         );
       }
+      if (cluster.isPrimary) await requireFreePorts(config);
       const stop = onStopSignal();
       try {
         if (cluster.isPrimary && workers > 1) await serveWithWorkers(workers, config, stop, { demo });
@@ -53,3 +56,8 @@ organization, whose API key is shown once.`,
         cluster.worker?.disconnect();
       }
     });
+
+async function requireFreePorts({ HOST: host, PORT, METRICS_PORT }: Config): Promise<void> {
+  await requireFreePort({ host, port: PORT });
+  if (METRICS_PORT !== undefined) await requireFreePort({ host, port: METRICS_PORT }, 'METRICS_PORT');
+}

@@ -1,14 +1,17 @@
 /** Starting to listen, and draining. */
+import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { UsageError } from '../config.ts';
 import type { TrackedResponses } from './unparsed.ts';
 
+type Address = { host: string; port: number };
+
 /** Throws a UsageError that names this variable if the port cannot be used. */
 export function listen(
-  server: Server,
-  { host, port }: { host: string; port: number },
+  server: NetServer,
+  { host, port }: Address,
   variable: 'PORT' | 'METRICS_PORT' = 'PORT',
 ): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -22,6 +25,13 @@ export function listen(
     });
     server.listen(port, host, resolve);
   });
+}
+
+/** Fails like listen(), but before a database is created or migrated for nothing. */
+export async function requireFreePort(address: Address, variable?: 'METRICS_PORT'): Promise<void> {
+  const server = new NetServer();
+  await listen(server, address, variable);
+  await once(server.close(), 'close');
 }
 
 export function addressOf(server: Server, host: string): string {
