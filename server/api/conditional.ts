@@ -11,8 +11,10 @@ function listsEtag(header: string, etag: string): boolean {
 export const isNotModified = (ifNoneMatch: string | undefined, etag: string | undefined): boolean =>
   ifNoneMatch !== undefined && etag !== undefined && listsEtag(ifNoneMatch, etag);
 
-/** Problem: precondition_failed, with the current ETag if there is a record. */
-export function requireMatch(ifMatch: string | undefined, currentEtag: string | undefined): void {
-  if (ifMatch === undefined || (currentEtag !== undefined && listsEtag(ifMatch, currentEtag))) return;
+/** Problem: precondition_failed, with the current ETag. */
+export function requireMatch(ifMatch: string | undefined, etagOfRecord: () => string): void {
+  if (ifMatch === undefined) return;
+  const currentEtag = etagOfRecord();
+  if (listsEtag(ifMatch, currentEtag)) return;
   throw new Problem('precondition_failed', { currentEtag });
 }

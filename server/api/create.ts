@@ -118,7 +118,7 @@ async function useExisting<T extends Stored, Row extends Stored, Body extends Sh
 
   function conditional(merging: Change<Row>): Change<Row> {
     return (row) => {
-      if (ifMatch !== undefined) requireMatch(ifMatch, present(row).etag);
+      requireMatch(ifMatch, () => present(row).etag);
       return merging(row);
     };
   }

@@ -52,7 +52,7 @@ export const customers: Handlers<V1['customers']> = {
       id &&
       (await translateConflict(caller, { kind: 'customer', table: customerTable, body }, () =>
         update(caller, customerTable, exactly('id', id), (stored) => {
-          requireMatch(headers['if-match'], presentCustomer(stored).etag);
+          requireMatch(headers['if-match'], () => presentCustomer(stored).etag);
           return updatedCustomer(stored, body);
         }),
       ));
