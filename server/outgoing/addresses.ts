@@ -39,6 +39,7 @@ export type Resolve = (host: string) => Promise<LookupAddress[]>;
 /** `allowed` are networks that the operator allows, in CIDR notation. */
 export function createDestinations(allowed: readonly string[], resolveHost: Resolve = resolveByDns) {
   const allowedList = listOf(allowed);
+  const lookUp = shared(resolveHost);
   const isAllowed = (address: string) => allowedList.check(address, familyOf(address));
   const isPublic = (address: string) => !blocked[familyOf(address)].check(address, familyOf(address));
   return {
@@ -48,12 +49,25 @@ export function createDestinations(allowed: readonly string[], resolveHost: Reso
     async resolve(host: string): Promise<LookupAddress[]> {
       const literal = host.replace(/^\[(.*)\]$/, '$1');
       const family = isIP(literal);
-      const addresses = family === 0 ? await resolveHost(literal) : [{ address: literal, family }];
+      const addresses = family === 0 ? await lookUp(literal) : [{ address: literal, family }];
       // One forbidden address is enough to reject the host: any of its addresses may be the one used.
       const forbidden = addresses.find(({ address }) => !isPublic(address) && !isAllowed(address));
       if (forbidden) throw new ForbiddenAddress(`${host} is not a public address.`);
       return addresses;
     },
+  };
+}
+
+/**
+ * Concurrent lookups of a host are one lookup. Node performs only two at a time, so if every request to a host whose name
+ * server does not answer had its own, those of all other hosts would wait behind them.
+ */
+function shared(resolveHost: Resolve): Resolve {
+  const running = new Map<string, Promise<LookupAddress[]>>();
+  return (host) => {
+    const lookedUp = running.get(host) ?? resolveHost(host).finally(() => running.delete(host));
+    running.set(host, lookedUp);
+    return lookedUp;
   };
 }
 

@@ -149,6 +149,21 @@ describe('a request is not sent to', () => {
   });
 });
 
+test('concurrent lookups of a host are one, whose result is not kept', async () => {
+  const asked: string[] = [];
+  const answer = Promise.withResolvers<void>();
+  const { resolve } = createDestinations([], async (host) => {
+    asked.push(host);
+    await answer.promise;
+    throw new Error('no such host');
+  });
+  const lookups = ['slow.example', 'slow.example', 'other.example'].map(resolve);
+  answer.resolve();
+  expect((await Promise.allSettled(lookups)).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  await expect(resolve('slow.example')).rejects.toThrow('no such host');
+  expect(asked).toEqual(['slow.example', 'other.example', 'slow.example']);
+});
+
 describe('a response', () => {
   async function respondingWith(respond: RequestListener): Promise<string> {
     const server = createServer(respond).listen(0, '127.0.0.1');
