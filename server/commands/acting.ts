@@ -23,18 +23,13 @@ export const adminCommand = (command: Command, name: string, summary: string) =>
 export const asMember = (
   { organization, by }: { organization: string; by: string },
   work: (em: ScopedEntityManager, member: Member, database: ConfiguredDatabase) => Promise<void>,
-  options?: OpenOptions,
 ) =>
-  inOrganization(
-    organization,
-    async (tenant, database) => {
-      const em = tenant.em();
-      const member = await em.findOne(Member, { emailKey: by.toLowerCase(), removedAt: null });
-      if (!member) throw new UsageError(`${by} is not a member of this organization`);
-      await work(em, member, database);
-    },
-    options,
-  );
+  inOrganization(organization, async (tenant, database) => {
+    const em = tenant.em();
+    const member = await em.findOne(Member, { emailKey: by.toLowerCase(), removedAt: null });
+    if (!member) throw new UsageError(`${by} is not a member of this organization`);
+    await work(em, member, database);
+  });
 
 /** Runs on the organization's data. */
 export const inOrganization = (

@@ -121,16 +121,11 @@ function declareSending(command: Command): void {
     .addOption(new Option('--event <EVENT_ID>', 'one event').argParser(idOf('event', 'an event')).conflicts('since'))
     .addOption(new Option('--since <TIME>', 'such as 2026-03-01 or 2026-03-01T09:30:00Z').argParser(instant))
     .action((id, { event, since, ...acting }) =>
-      asMember(
-        acting,
-        async (em, member) => {
-          if (event !== undefined) await resend(em, member, { id, deliveryId: event });
-          const count = event === undefined ? await resendFailed(em, member, { id, since: since ?? allTime }) : 1;
-          printLines(`${count} ${count === 1 ? 'event is' : 'events are'} sent again.`);
-        },
-        // Any number may have failed.
-        { isLimited: false },
-      ),
+      asMember(acting, async (em, member) => {
+        if (event !== undefined) await resend(em, member, { id, deliveryId: event });
+        const count = event === undefined ? await resendFailed(em, member, { id, since: since ?? allTime }) : 1;
+        printLines(`${count} ${count === 1 ? 'event is' : 'events are'} sent again.`);
+      }),
     );
 }
 

@@ -3,8 +3,6 @@ import type pg from 'pg';
 import type { EventType } from '../../contract/events.ts';
 import { batchSize, inBatches } from '../database/batches.ts';
 import { queryRows } from '../database/prepared.ts';
-import { queryIn } from '../database/tenant.ts';
-import type { ScopedEntityManager } from '../database/tenant.ts';
 import type { OrganizationId } from '../entities/owned.ts';
 import type { DeliveryState, WebhookDelivery } from '../entities/webhook.ts';
 import type { SendResult } from '../outgoing/send.ts';
@@ -151,9 +149,3 @@ export async function nextDue(client: Client, { organizationId, id }: Target, le
   const [due] = await queryRows<{ at: string | null }>(client, next, [organizationId, id, leaseSeconds]);
   return due?.at ?? null;
 }
-
-/** Locks the deliveries of an endpoint in a state, before they are changed. */
-export const lockDeliveries = (em: ScopedEntityManager, endpointId: string, state: DeliveryState): Promise<object[]> =>
-  queryIn(em, lockAll, [endpointId, state]);
-const lockAll = `select count(*) from (select from webhook_deliveries where organization_id = ? and endpoint_id = ?
-  and state = ? order by id for update) l`;

@@ -5,8 +5,8 @@ import { WebhookDelivery, WebhookEndpoint } from '../entities/webhook.ts';
 import { Problem } from '../problems/problem.ts';
 import { asAdmin, transactionStartOf } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
-import { lockDeliveries } from './deliveries.ts';
 import { lockEndpoint, noSuchEndpoint, privilege } from './endpoints.ts';
+import { hasten, lockBatch } from './restart.ts';
 
 export const listEndpoints = (em: ScopedEntityManager): Promise<WebhookEndpoint[]> =>
   em.find(WebhookEndpoint, {}, { orderBy: { createdAt: 'asc', id: 'asc' } });
@@ -62,14 +62,20 @@ export const resend = (
   });
 
 /** Resends what could not be delivered since a time; returns the number of events. */
-export const resendFailed = (em: ScopedEntityManager, actor: Actor, { id, since }: { id: string; since: string }) =>
-  asAdmin(em, actor, { privilege, action: 'webhook_resent' }, async (inner) => {
-    const { endpoint, now } = await dueNow(inner, actor, id);
-    await lockDeliveries(inner, id, 'failed');
-    const where = { endpointId: id, state: 'failed', foundAt: { $gte: since } } as const;
-    const count = await inner.nativeUpdate(WebhookDelivery, where, again(now));
-    return { value: count, entry: { detail: `${endpoint.name}, since ${since}` } };
+export async function resendFailed(
+  em: ScopedEntityManager,
+  actor: Actor,
+  { id, since }: { id: string; since: string },
+): Promise<number> {
+  const now = await asAdmin(em, actor, { privilege, action: 'webhook_resent' }, async (inner) => {
+    const due = await dueNow(inner, actor, id);
+    return { value: due.now, entry: { detail: `${due.endpoint.name}, since ${since}` } };
   });
+  return hasten(em, id, { dueAt: now, lock: lockFailed, values: [since, now], change: again(now) });
+}
+
+// Not those that fail again in the meantime.
+const lockFailed = lockBatch("state = 'failed' and found_at >= ? and found_at < ?");
 
 /** It starts over: its body will be the record's state at that time. */
 const again = (now: string) => ({ state: 'pending' as const, dueAt: now, foundAt: now, attempts: 0 });

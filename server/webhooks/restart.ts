@@ -16,27 +16,42 @@ export function restart(endpoint: WebhookEndpoint, dueAt: string | null): Restar
   return { endpoint, dueAt };
 }
 
-/**
- * Once it is restarted, what waits for its next attempt is due as well. In a transaction per batch, because any number of
- * events may wait; each wakes the endpoint, whose process may have seen that nothing was due yet.
- */
+/** Once it is restarted, what waits for its next attempt is due as well. */
 export async function thenHasten(em: ScopedEntityManager, restarted: Promise<Restarted>): Promise<WebhookEndpoint> {
   const { endpoint, dueAt } = await restarted;
-  if (dueAt === null) return endpoint;
-  const { id } = endpoint;
+  if (dueAt !== null) await hasten(em, endpoint.id, { dueAt, lock: lockWaiting, values: [dueAt], change: { dueAt } });
+  return endpoint;
+}
+
+type Hastening = { dueAt: string; lock: string; values: string[]; change: Partial<WebhookDelivery> };
+
+/**
+ * Changes the deliveries of an endpoint while it is on, and returns their number. In a transaction per batch, because there
+ * may be any number; each wakes the endpoint, whose process may have seen that nothing was due yet.
+ */
+export async function hasten(
+  em: ScopedEntityManager,
+  id: string,
+  { dueAt, lock, values, change }: Hastening,
+): Promise<number> {
   const hastenBatch = async (inner: ScopedEntityManager): Promise<number> => {
     // Locked before its deliveries, as when events are added.
     const current = await inner.findOne(WebhookEndpoint, { id }, forUpdate);
     if (!current?.activeSince) return 0;
     current.wakes += 1;
-    if (current.failures === 0) current.dueAt = dueAt;
-    const waiting = await queryIn<{ id: string }>(inner, lockWaiting, [dueAt, organizationOf(em), id, dueAt]);
-    return inner.nativeUpdate(WebhookDelivery, { id: { $in: waiting.map((delivery) => delivery.id) } }, { dueAt });
+    if (current.failures === 0 || current.dueAt === null) current.dueAt = dueAt;
+    const locked = await queryIn<{ id: string }>(inner, lock, [...values, organizationOf(em), id, ...values]);
+    return inner.nativeUpdate(WebhookDelivery, { id: { $in: locked.map((delivery) => delivery.id) } }, change);
   };
-  while ((await em.transactional(hastenBatch)) === batchSize);
-  return endpoint;
+  for (let total = 0; ;) {
+    const count = await em.transactional(hastenBatch);
+    total += count;
+    if (count < batchSize) return total;
+  }
 }
 
-const lockWaiting = `select id from webhook_deliveries where organization_id = ? and state = 'pending' and due_at > ?
-  and id = any(array(select id from webhook_deliveries where organization_id = ? and endpoint_id = ? and state = 'pending'
-    and due_at > ? limit ${batchSize})) order by id for update`;
+/** Locks up to a batch of the deliveries that meet a condition. */
+export const lockBatch = (condition: string) => `select id from webhook_deliveries where organization_id = ?
+  and ${condition} and id = any(array(select id from webhook_deliveries
+    where organization_id = ? and endpoint_id = ? and ${condition} limit ${batchSize})) order by id for update`;
+const lockWaiting = lockBatch("state = 'pending' and due_at > ?");

@@ -157,11 +157,11 @@ describe('an erasure does not deadlock with work that', () => {
 describe('an endpoint with any number of deliveries', () => {
   const url = 'http://127.0.0.1/other';
   const middle = 'select from webhook_deliveries where organization_id = $1 and id = $2 for update';
-  const add = ({ target }: Scene, count: number) =>
+  const add = ({ target }: Scene, count: number, state = 'pending') =>
     database.pool.query(
       `insert into webhook_deliveries (organization_id, id, endpoint_id, type, happened_at, found_at, state, due_at)
-       select $1, gen_random_uuid(), $2, 't', now(), now(), 'pending', now() + interval '1 hour' from generate_series(1, $3)`,
-      [target.organizationId, target.id, count],
+       select $1, gen_random_uuid(), $2, 't', now(), now(), $4, now() + interval '1 hour' from generate_series(1, $3)`,
+      [target.organizationId, target.id, count, state],
     );
 
   test.each<[string, (scene: Scene) => Promise<unknown>]>([
@@ -188,13 +188,24 @@ describe('an endpoint with any number of deliveries', () => {
     expect([await left(found), await left(other)]).toEqual([0, 3]);
   });
 
-  test.each<[string, (scene: Scene) => Promise<unknown>, wakes: number]>([
-    ['has another URL', ({ em, admin, endpoint }) => changeEndpoint(em(), admin, { ...endpoint, url }, parts), 3],
-    ['works again', ({ target }) => releaseWaiting(database.pool, target, now()), 0],
-  ])('gets everything that waits once it %s, which is made due in batches', async (_, change, wakes) => {
-    const found = await scene();
+  test.each<[string, string, (scene: Scene) => Promise<unknown>, wakes: number]>([
+    [
+      'waits once it has another URL',
+      'pending',
+      ({ em, admin, endpoint }) => changeEndpoint(em(), admin, { ...endpoint, url }, parts),
+      3,
+    ],
+    ['waits once it works again', 'pending', ({ target }) => releaseWaiting(database.pool, target, now()), 0],
+    [
+      'failed once an admin resends it',
+      'failed',
+      ({ em, admin, target: { id } }) => resendFailed(em(), admin, { id, since: '2020-01-01T00:00:00Z' }),
+      4,
+    ],
+  ])('gets everything that %s, which is made due in batches', async (_, state, change, wakes) => {
+    const found = await scene({ state });
     const { target } = found;
-    await add(found, 2 * batchSize + 1);
+    await add(found, 2 * batchSize + 1, state);
     await change(found);
     const text = `select count(*) filter (where due_at > now())::int as waiting, max(of_transaction)::int as "largestBatch"
       from (select due_at, count(*) over (partition by xmin::text) as of_transaction from webhook_deliveries
