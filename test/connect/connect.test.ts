@@ -43,6 +43,7 @@ describe('discovery', () => {
       ]);
       const described = await json(url.slice(world.url.length));
       expect(described.headers.get('access-control-allow-origin')).toBe('*');
+      expect(described.headers.get('cache-control')).toBe('public, max-age=300');
       expect(described.body).toMatchObject({
         resource: world.url + resource,
         authorization_servers: [world.url],

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { lockPasswords, matchPassword } from '../../server/accounts/credentials.ts';
 import { choosePassword } from '../../server/accounts/password-links.ts';
+import { readSessions } from '../../server/accounts/sessions.ts';
 import { hashPassword, passwordProblem, verifyPassword } from '../../server/accounts/passwords.ts';
 import { waitingStatements } from '../locks.ts';
 import { patientConnection } from '../patient.ts';
@@ -175,6 +176,14 @@ describe('sessions', () => {
     for (const session of [rows[0]?.id ?? '', 'nonsense'])
       await visiting.post(`${path}/sessions`, { session, csrfToken: await visiting.csrfToken() });
     expect((await other.visiting.get(path)).status).toBe(200);
+  });
+
+  test('keep only the beginning of a long User-Agent', async () => {
+    const { member } = await scene();
+    const visiting = visit(world.url, { 'user-agent': 'x'.repeat(400) });
+    expect((await visiting.post('/settings/sign-in', { email: member.email, password })).status).toBe(303);
+    const agents = (await readSessions(world.database.signIns, member.id)).map(({ userAgent }) => userAgent);
+    expect(agents).toContain('x'.repeat(300));
   });
 
   test('are stored without the token that signs someone in', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, inject, test } from 'vitest';
 import { runCommand } from '../command.ts';
 import { useWorld } from '../world.ts';
-import { password, signIn, someone, unknownEmail, visit } from './visiting.ts';
+import { password, passwordPath, signIn, someone, unknownEmail, visit } from './visiting.ts';
 
 const world = useWorld();
 
@@ -71,6 +71,7 @@ describe('the commands', () => {
     const changed = await members('', 'role', bo.email, 'admin', '--json');
     expect(JSON.parse(changed.out)).toMatchObject({ email: bo.email, role: 'admin' });
     const visiting = await signIn(world, bo);
+    const link = await passwordPath(world.database, bo);
     const listed = JSON.parse((await members('', 'list', '--organization', slug, '--json')).out);
     expect(listed.map(({ email, canSignIn }: { email: string; canSignIn: boolean }) => [email, canSignIn])).toEqual([
       [tenant.admin.email, false],
@@ -81,6 +82,9 @@ describe('the commands', () => {
       out: expect.stringContaining('Removed Bo'),
     });
     expect((await visiting.get('/settings/api-keys')).status).toBe(303);
+    // Also one that is issued at the same time.
+    for (const path of [link, await passwordPath(world.database, bo)])
+      expect((await visit(world.url).get(path)).status).toBe(410);
     expect(await members('', 'remove', tenant.admin.email)).toMatchObject({
       status: 1,
       err: 'error: Ann is the only admin. Make another member an admin first.\n',

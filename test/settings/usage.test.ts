@@ -329,6 +329,7 @@ describe('the usage log', () => {
   test('is bounded in memory and in the database', async () => {
     const tenant = await world.organization();
     const ids = await keyOf(tenant);
+    const neighbor = { ...ids, keyId: uuidv7() };
     const { log } = newLog();
     const failed = {
       status: 422,
@@ -336,6 +337,7 @@ describe('the usage log', () => {
       fields: Array.from({ length: 50 }, (_, index) => ({ field: `f${index}`, code: 'x' })),
     };
     for (let batch = 0; batch < 4; batch += 1) {
+      log.record(event(neighbor, failed));
       for (let count = 0; count < 500; count += 1)
         log.record(event(ids, { ...failed, requestId: `req_${batch}_${count}` }));
       await log.flush();
@@ -345,6 +347,7 @@ describe('the usage log', () => {
       [ids.keyId],
     );
     expect(stored.rows[0]?.count).toBeLessThanOrEqual(usageBounds.storedFailures);
+    expect(await readFailures(tenant.em(), neighbor.keyId)).toHaveLength(4);
     const [latest] = await readFailures(tenant.em(), ids.keyId);
     expect([latest?.requestId, latest?.fields.length]).toEqual(['req_3_49', usageBounds.fields]);
     expect((await reportOf(ids)).total.client_error).toBe(2000);

@@ -97,6 +97,9 @@ test('a replaced secret signs alongside the new ones until its overlap ends', as
   const { id } = endpoint;
   const { secret: fresh } = await replaceSecret(tenant.em(), tenant.admin, { id, overlap: 'day' }, parts);
   const { secret: newest } = await replaceSecret(tenant.em(), tenant.admin, { id, overlap: 'week' }, parts);
+  const { secrets } = await findEndpoint(tenant.em(), id);
+  const daysLeft = (endsAt: string | null) => endsAt && Math.round((Date.parse(endsAt) - Date.now()) / 86_400_000);
+  expect(secrets.map(({ endsAt }) => daysLeft(endsAt))).toEqual([null, 7, 1]);
   receiver.secrets.push(newest);
   await tenant.client.customers.create({ name: 'Ann' });
   await until(() => receiver.received.length, 1);
