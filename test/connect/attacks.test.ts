@@ -312,7 +312,7 @@ describe('the code', () => {
     expect(await auditLog(world, tenant)).toEqual(['key_created test', 'key_created Robot', 'key_revoked Robot']);
     const { text } = await visiting.get('/settings/api-keys');
     expect(text).toMatch(
-      /The service<\/strong>\s*revoked <q>Robot<\/q>, because its authorization code was used twice/,
+      /The service<\/strong>\s*revoked API key <q>Robot<\/q>, because its authorization code was used twice/,
     );
   });
 

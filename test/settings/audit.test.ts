@@ -57,7 +57,7 @@ describe('the audit log', () => {
       [tenant.organization.id, tenant.admin.id],
     );
     const { text } = await admin.get('/settings/api-keys');
-    expect(text).toContain('created <q>test</q>');
+    expect(text).toContain('created API key <q>test</q>');
     expect(text).toMatch(/changed the plan from team to free/);
     expect(text.match(/was not allowed to/g)).toHaveLength(20);
   });
@@ -76,7 +76,7 @@ describe('the audit log', () => {
     let path: string | undefined = '/settings/activity';
     while (path !== undefined) {
       const { text }: { text: string } = await visiting.get(path);
-      seen.push(...[...text.matchAll(/created <q>=key (\d+)<\/q>/g)].map(([, n = '']) => n));
+      seen.push(...[...text.matchAll(/created API key <q>=key (\d+)<\/q>/g)].map(([, n = '']) => n));
       path = /href="([^"]+before=[^"]+)">Older/.exec(text)?.[1]?.replace('&amp;', '&');
     }
     // Each exactly once, although pages begin among events with the same time.
@@ -116,9 +116,9 @@ describe('the audit log', () => {
     );
     expect(sentences).toEqual(
       expect.arrayContaining([
-        'An operator created it',
+        'An operator created API key it',
         'The service switched off webhook endpoint it',
-        'The application revoked it',
+        'The application revoked API key it',
       ]),
     );
   });

@@ -83,7 +83,7 @@ const quoted = (text: string | null) => html`<q>${text}</q>`;
 const aboutKey =
   (verb: string): DescribeEvent =>
   ({ detail }) =>
-    html`${verb} ${quoted(detail)}`;
+    html`${verb} API key ${quoted(detail)}`;
 const aboutEndpoint =
   (verb: string): DescribeEvent =>
   ({ detail }) =>
@@ -97,10 +97,10 @@ const aRole = (role: string | null) => (role === 'admin' ? 'an admin' : 'a membe
 
 const descriptions: Record<Exclude<AuditAction, 'signed_in' | 'sign_in_failed'>, DescribeEvent> = {
   key_created: aboutKey('created'),
-  key_revoked: ({ detail, reason }) =>
-    html`revoked ${quoted(detail)}${reason === 'code_reused' && ', because its authorization code was used twice'}`,
+  key_revoked: (event, names) =>
+    html`${aboutKey('revoked')(event, names)}${event.reason === 'code_reused' && ', because its authorization code was used twice'}`,
   key_replaced: aboutKey('replaced'),
-  key_renamed: ({ detail, previous }) => html`renamed ${quoted(previous)} to ${quoted(detail)}`,
+  key_renamed: ({ detail, previous }) => html`renamed API key ${quoted(previous)} to ${quoted(detail)}`,
   records_imported: ({ detail }) => html`imported ${detail}`,
   records_exported: ({ detail }) => html`exported ${detail}`,
   customer_erased: ({ detail }) => html`erased the personal data of customer ${detail}`,
