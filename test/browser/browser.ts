@@ -56,6 +56,12 @@ async function showPages(context: BrowserContext): Promise<void> {
   }
 }
 
+/** From now on, timers of the page fire only when the test says so: `page.clock.runFor(ms)`, `page.clock.resume()`. */
+export async function stopClock(page: Page): Promise<void> {
+  await page.clock.install();
+  await page.clock.pauseAt(Date.now() + 60_000);
+}
+
 export async function signInWith(page: Page, url: string, member: Member): Promise<void> {
   await page.goto(`${url}/settings/api-keys`);
   await page.getByLabel('Email').fill(member.email);

@@ -2,6 +2,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { violationsOf } from './accessibility.ts';
+import { stopClock } from './browser.ts';
 import { hasChromium, launchChromium, longestWaitMs } from './chromium.ts';
 import { useWorld } from '../world.ts';
 import { pagePaths } from '../docs/reading.ts';
@@ -126,8 +127,10 @@ describe.runIf(hasChromium)('in a browser', () => {
   test('a piece of code is copied unchanged', async () => {
     await visit({ permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
       await page.goto(`${world.url}/docs`);
+      await stopClock(page);
       await page.getByRole('button', { name: 'Copy' }).first().click();
       await page.getByRole('button', { name: 'Copied' }).waitFor();
+      await page.clock.runFor(2_000);
       await page.getByRole('button', { name: 'Copied' }).waitFor({ state: 'detached' });
       expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
         `export API_KEY=ak_live_your_key\ncurl ${world.url}/v1/me -H "Authorization: Bearer $API_KEY"`,

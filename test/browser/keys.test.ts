@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import { hasChromium } from './chromium.ts';
 import { useWorld } from '../world.ts';
-import { expectSound, signInWith, useBrowser } from './browser.ts';
+import { expectSound, signInWith, stopClock, useBrowser } from './browser.ts';
 import { keyNames, password, someone, passwordPath } from '../settings/visiting.ts';
 
 const world = useWorld();
@@ -28,8 +28,11 @@ describe.runIf(hasChromium)('in a browser', () => {
     const raw = await create(page, 'Zapier');
     expect(raw).toMatch(rawKey);
     expect(await page.locator('#fresh:focus').textContent()).toBe('Copy your new key “Zapier” now');
+    // Confirmations disappear after a while.
+    await stopClock(page);
     await page.getByRole('button', { name: 'Copy the key' }).click();
     await page.getByText('Copied to the clipboard.').waitFor();
+    await page.clock.runFor(1_500);
     expect(await clipboard(page)).toBe(raw);
     await page.getByRole('button', { name: 'Copy from a shell' }).click();
     await expect
@@ -37,10 +40,14 @@ describe.runIf(hasChromium)('in a browser', () => {
       .toBe(`curl -H "Authorization: Bearer ${raw}" \\\n  "${world.url}/v1/customers"`);
     expect(await page.locator('#client').textContent()).toContain(`apiKey: '${raw}'`);
     // Without a clipboard, as over plain HTTP, the key is selected.
+    await page.clock.runFor(1_500);
     await page.evaluate(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`);
     await page.getByRole('button', { name: 'Copy the key' }).click();
     await page.getByRole('button', { name: 'Now copy it' }).waitFor();
+    // The confirmation of an earlier copy would have ended by now.
+    await page.clock.runFor(1_500);
     await page.getByText('Selected: now copy it.').waitFor();
+    await page.clock.resume();
     expect(await page.evaluate('getSelection().toString()')).toBe(raw);
     await page.evaluate('getSelection().removeAllRanges()');
     await page.locator('#raw-key').click();

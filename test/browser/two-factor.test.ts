@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { Member } from '../../server/entities/organization.ts';
 import { hasChromium } from './chromium.ts';
 import { useWorld } from '../world.ts';
-import { expectSound, signInWith, useBrowser } from './browser.ts';
+import { expectSound, signInWith, stopClock, useBrowser } from './browser.ts';
 import { password, someone } from '../settings/visiting.ts';
 
 let nowMs = Date.now();
@@ -51,8 +51,10 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     const { secret, codes } = await setUp(page);
     expect(codes).toHaveLength(10);
     await expectSound(page);
+    await stopClock(page);
     await page.getByRole('button', { name: 'Copy' }).click();
     await page.getByText('Copied', { exact: true }).waitFor();
+    await page.clock.resume();
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Download' }).click(),

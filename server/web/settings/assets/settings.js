@@ -47,6 +47,7 @@ for (const button of document.querySelectorAll('button[data-show]')) {
 }
 
 const announcement = document.querySelector('#announcement');
+let silencing;
 
 for (const button of document.querySelectorAll('button[data-copy]')) {
   const source = document.getElementById(button.dataset.copy);
@@ -56,10 +57,9 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
     const copied = await copy(source);
     button.textContent = copied ? 'Copied' : 'Now copy it';
     announcement.textContent = copied ? 'Copied to the clipboard.' : 'Selected: now copy it.';
-    setTimeout(() => {
-      button.replaceChildren(...label);
-      announcement.textContent = '';
-    }, 2500);
+    setTimeout(() => button.replaceChildren(...label), 2500);
+    clearTimeout(silencing);
+    silencing = setTimeout(() => (announcement.textContent = ''), 2500);
   });
 }
 
