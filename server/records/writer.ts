@@ -2,7 +2,7 @@
  * Every write of the API: prepared statements, compiled once from the entity's metadata, with the values that the
  * entity's own hooks compute. Not persist and flush: the unit of work rebuilds its statements for each request, sends
  * values as text and needs a transaction around them, which cost 5 (create) to 9 times (update) the CPU of a bare server
- * with the same statement; this costs 2.2 to 2.8 times (npm run bench). The database itself enforces uniqueness, by its
+ * with the same statement; this costs about twice as much (npm run bench). The database itself enforces uniqueness, by its
  * indexes, and prevents lost updates, by the version of the row.
  */
 import type { EntityName } from '@mikro-orm/core';
