@@ -32,6 +32,7 @@ describe.runIf(hasChromium)('webhooks in a browser', () => {
     await page.getByRole('button', { name: 'Send a test' }).click();
     await until(() => typesOf(receiver), ['endpoint.test']);
     await expect.poll(async () => (await page.reload()) && page.getByText('Delivered').count()).toBe(1);
+    expect(await page.getByText('Sending starts within seconds').count()).toBe(0);
     await page.getByText('Show the content').click();
     await page.getByText('This is a test.').waitFor();
     for (const summary of await page.locator('details.fold > summary').all()) await summary.click();
