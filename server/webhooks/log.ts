@@ -69,7 +69,7 @@ export async function resendFailed(
 ): Promise<number> {
   const now = await asAdmin(em, actor, { privilege, action: 'webhook_resent' }, async (inner) => {
     const due = await dueNow(inner, actor, id);
-    return { value: due.now, entry: { detail: `${due.endpoint.name}, since ${since}` } };
+    return { value: due.now, entry: { detail: due.endpoint.name } };
   });
   return hasten(em, id, { dueAt: now, lock: lockFailed, values: [since, now], change: again(now) });
 }

@@ -66,7 +66,7 @@ describe('an admin', () => {
       'webhook_created Zap',
       'webhook_tested Zap',
       'webhook_resent Zap',
-      'webhook_resent Zap, since 2026-03-01T00:00:00.000Z',
+      'webhook_resent Zap',
       'webhook_secret_replaced Zap',
       'webhook_switched_off Zap',
       'webhook_switched_on Zap',
