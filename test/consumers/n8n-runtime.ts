@@ -93,6 +93,8 @@ export async function startN8n(folder: string): Promise<Runtime> {
       const workflow = workflowOf(type, parameters, credentials);
       const node = workflow.getNode(nameOf);
       return async (mode = 'trigger') => {
+        // They can be changed between polls.
+        Object.assign(node.parameters, parameters);
         const context = new core.PollContext(workflow, node, additional(credentials), mode, 'activate');
         const found = await nodeTypes[type].type.poll.call(context);
         return found === null ? null : found[0].map((item: { json: Values }) => item.json);

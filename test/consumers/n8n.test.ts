@@ -281,6 +281,36 @@ describe('the polling trigger', () => {
     expect(await created()).toBeNull();
   });
 
+  const backlog = async (tenant: Tenant) => {
+    const rows = Array.from({ length: 2_001 }, (_, index) => ({ externalId: `C-${index}`, name: `C-${index}` }));
+    await importInto(world, tenant).rows('customers', ...rows);
+  };
+
+  test('starts again when it waits for another event, even in the middle of a backlog', async () => {
+    const tenant = await world.organization();
+    const parameters = { authentication: 'apiKey', event: 'customer.created' };
+    const poll = n8n.poller('proposalTrigger', parameters, credentialsOf(tenant));
+    expect(await poll()).toBeNull();
+    await backlog(tenant);
+    expect(await poll()).toHaveLength(2_000);
+    parameters.event = 'item.created';
+    expect(await poll()).toBeNull();
+    await tenant.call('POST', '/v1/items', { type: 'product', name: 'Chai', unitPrice: '18.00' });
+    expect(names(await poll())).toEqual(['Chai']);
+  });
+
+  test('reads a backlog again if the service does not accept its cursor', async () => {
+    const [tenant, other] = [await world.organization(), await world.organization()];
+    const credentials = credentialsOf(tenant);
+    const poll = n8n.poller('proposalTrigger', { authentication: 'apiKey', event: 'customer.updated' }, credentials);
+    expect(await poll()).toBeNull();
+    await backlog(tenant);
+    expect(await poll()).toHaveLength(2_000);
+    await other.call('POST', '/v1/customers', { name: 'Ann' });
+    credentials.proposalApi.apiKey = other.key;
+    expect(names(await poll())).toEqual(['Ann']);
+  });
+
   test('reports an accepted proposal once, even if it is imported later', async () => {
     const tenant = await world.organization();
     const { body: ann } = await tenant.call('POST', '/v1/customers', { name: 'Ann' });

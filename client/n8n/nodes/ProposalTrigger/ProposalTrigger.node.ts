@@ -45,15 +45,16 @@ export class ProposalTrigger implements INodeType {
   };
 
   async poll(this: IPollFunctions) {
-    const poll = polls[this.getNodeParameter('event') as string];
+    const event = this.getNodeParameter('event') as string;
+    const poll = polls[event];
     if (this.getMode() === 'manual') {
       const records = await latest(this, poll);
       return records.length === 0 ? null : [this.helpers.returnJsonArray(records)];
     }
     const memory = this.getWorkflowStaticData('node');
-    // A workflow that was just switched on starts with what happens from now on.
-    if (memory.since === undefined) {
-      Object.assign(memory, await begin(this, poll));
+    // A workflow that was just switched on, or waits for another event now, starts with what happens from now on.
+    if (memory.event !== event) {
+      Object.assign(memory, await begin(this, poll), { event });
       return null;
     }
     const { happened, memory: next } = await changesSince(this, poll, memory as Memory);

@@ -9,7 +9,7 @@ type Page = {
   syncedThrough: string | null;
 };
 /** What the workflow remembers: the time from which to ask, the records that it has seen, and where the next poll continues. */
-export type Memory = { since: string; seen: string[]; cursor?: string };
+export type Memory = { since: string; seen: string[]; cursor: string };
 
 const start = '1970-01-01T00:00:00.000Z';
 const mostRemembered = 1000;
@@ -60,7 +60,7 @@ export async function begin(context: IPollFunctions, poll: Poll): Promise<Memory
   const { records } = poll.hasStatus
     ? await list(context, poll, { sort: `-${poll.time}` }, mostRemembered)
     : await list(context, all, { sort: '-updatedAt', updatedSince: since }, mostRemembered);
-  return { since, seen: keysOf(poll, records).reverse() };
+  return { since, seen: keysOf(poll, records).reverse(), cursor: '' };
 }
 
 /**
@@ -68,9 +68,15 @@ export async function begin(context: IPollFunctions, poll: Poll): Promise<Memory
  * `seen` filters them out. An imported proposal can have been accepted long ago, so for a status only `seen` decides
  * what is new. Changes that are too many for one poll are left to the next.
  */
-export async function changesSince(context: IPollFunctions, poll: Poll, { since, seen, cursor = '' }: Memory) {
-  const query = { sort: 'updatedAt', updatedSince: since, cursor };
-  const { records, syncedThrough, cursor: next } = await list(context, poll, query, mostAtOnce);
+export async function changesSince(context: IPollFunctions, poll: Poll, { since, seen, cursor }: Memory) {
+  const read = (after: string) =>
+    list(context, poll, { sort: 'updatedAt', updatedSince: since, cursor: after }, mostAtOnce);
+  const found = await read(cursor).catch((error: unknown) => {
+    // The service no longer accepts the cursor, for example after its secret was replaced.
+    if (cursor !== '' && error instanceof NodeApiError && error.httpCode === '400') return read('');
+    throw error;
+  });
+  const { records, syncedThrough, cursor: next } = found;
   const through = syncedThrough ?? since;
   const known = new Set(seen);
   const happened = records.filter(
