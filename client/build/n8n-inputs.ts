@@ -117,8 +117,9 @@ const clearInput = ({ fields }: Step): Json => ({
   routing: { send: { preSend: ['code clearFields'] } },
 });
 
+/** As texts between commas. Nothing is sent for an empty value, which would remove every stored one. */
 const split =
-  '={{ Array.isArray($value) ? $value : $value.split(",").map((one) => one.trim()).filter((one) => one !== "") }}';
+  '={{ Array.isArray($value) ? $value : $value?.toString().match(/[^,\\s][^,]*/g)?.map((one) => one.trim()) }}';
 const commas = '={{ Array.isArray($value) ? $value.join(",") : $value }}';
 const sentAs: Partial<Record<Field['kind'], string>> = {
   // A time without a zone is in the time zone of the workflow; the API rejects anything that is not a time.

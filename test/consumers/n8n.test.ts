@@ -114,11 +114,13 @@ describe('the package for n8n', () => {
     ]);
     const again = await step(tenant, 'customer', 'upsert', { externalId: 'crm-1', additionalFields: { name: 'Anna' } });
     expect(again).toMatchObject([{ id: made[0].id, name: 'Anna' }]);
-    const changes = { notes: 'VIP', clear: ['address.city', 'metadata'] };
+    const changes = { notes: 'VIP', tags: '', clear: ['address.city', 'metadata'] };
     const update = { recordId: made[0].id, updateFields: changes };
     expect(await step(tenant, 'customer', 'update', update)).toMatchObject([
       { notes: 'VIP', address: { city: null, country: 'DE' }, metadata: {}, tags: ['wholesale', 'net-30'] },
     ]);
+    const year = { recordId: made[0].id, updateFields: { tags: '={{ 2026 }}' } };
+    expect(await step(tenant, 'customer', 'update', year)).toMatchObject([{ tags: ['2026'] }]);
     expect(await step(tenant, 'customer', 'get', { recordId: made[1].id })).toEqual([made[1]]);
     await expect(
       step(tenant, 'customer', 'create', { additionalFields: { externalId: 'crm-1', name: 'Ann' } }),
