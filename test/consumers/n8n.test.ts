@@ -182,6 +182,8 @@ describe('the package for n8n', () => {
     const stranger = { ...tenant, key: `${tenant.key.slice(0, -4)}0000` };
     const unknown = { description: expect.stringMatching(/key/), httpCode: '401' };
     await expect(step(stranger, 'customer', 'getAll')).rejects.toMatchObject(unknown);
+    const parameters = { authentication: 'apiKey', event: 'customer.created' };
+    await expect(n8n.poller('proposalTrigger', parameters, credentialsOf(stranger))()).rejects.toMatchObject(unknown);
     // An id cannot lead to another route.
     await expect(step(tenant, 'customer', 'get', { recordId: '../items' })).rejects.toMatchObject({ httpCode: '404' });
   });

@@ -5,6 +5,7 @@ import type {
   IExecuteSingleFunctions,
   IHttpRequestOptions,
   IN8nHttpFullResponse,
+  INode,
   INodeExecutionData,
   JsonObject,
 } from 'n8n-workflow';
@@ -26,18 +27,20 @@ export async function clearFields(
   return options;
 }
 
-/** Reports a failure in the API's own words. The node tells n8n to leave failures to this function. */
+/** A failure in the API's own words. */
+export function failure(node: INode, { statusCode, body }: IN8nHttpFullResponse): NodeApiError {
+  const { title, detail } = Object(body) as { title?: string; detail?: string };
+  const message = title ?? `The service responded with status ${statusCode}`;
+  const description = detail ?? message;
+  return new NodeApiError(node, Object(body) as JsonObject, { message, description, httpCode: String(statusCode) });
+}
+
+/** Reports a failure. The node tells n8n to leave failures to this function. */
 export async function explain(
   this: IExecuteSingleFunctions,
   items: INodeExecutionData[],
-  { statusCode, body }: IN8nHttpFullResponse,
+  response: IN8nHttpFullResponse,
 ): Promise<INodeExecutionData[]> {
-  if (statusCode < 400) return items;
-  const { title, detail } = Object(body) as { title?: string; detail?: string };
-  const message = title ?? `The service responded with status ${statusCode}`;
-  throw new NodeApiError(this.getNode(), Object(body) as JsonObject, {
-    message,
-    description: detail ?? message,
-    httpCode: String(statusCode),
-  });
+  if (response.statusCode < 400) return items;
+  throw failure(this.getNode(), response);
 }

@@ -1,7 +1,8 @@
 /** What happened since the last poll, found among the records that were updated since then. */
 import { NodeApiError } from 'n8n-workflow';
-import type { IDataObject, IPollFunctions, JsonObject } from 'n8n-workflow';
+import type { IDataObject, IN8nHttpFullResponse, IPollFunctions, JsonObject } from 'n8n-workflow';
 import type { Poll } from '../../contract';
+import { failure } from '../Proposal/requests';
 
 type Page = {
   data: IDataObject[];
@@ -34,16 +35,14 @@ async function get(context: IPollFunctions, url: string, qs: IDataObject): Promi
   const credential = context.getNodeParameter('authentication') === 'apiKey' ? 'proposalApi' : 'proposalOAuth2Api';
   const { serverUrl } = await context.getCredentials<{ serverUrl: string }>(credential);
   const baseURL = serverUrl.replace(/\/+$/, '');
-  try {
-    return await context.helpers.httpRequestWithAuthentication.call(context, credential, {
-      baseURL,
-      url,
-      qs,
-      json: true,
-    });
-  } catch (error) {
-    throw new NodeApiError(context.getNode(), error as JsonObject);
-  }
+  const options = { baseURL, url, qs, json: true, ignoreHttpStatusErrors: true, returnFullResponse: true };
+  const response = (await context.helpers.httpRequestWithAuthentication
+    .call(context, credential, options)
+    .catch((error: JsonObject) => {
+      throw new NodeApiError(context.getNode(), error);
+    })) as IN8nHttpFullResponse;
+  if (response.statusCode >= 400) throw failure(context.getNode(), response);
+  return response.body as unknown as Page;
 }
 
 const keyOf = ({ time }: Poll, record: IDataObject) => `${record.id} ${record[time]}`;
