@@ -96,7 +96,10 @@ function polled(parts: Parts, { label, summary, type, filter, sort }: Trigger): 
 function find(parts: Parts): Action {
   const { singular, plural, steps } = parts.resource;
   const fields = filtersFirst(steps.list.fields);
+  const filters = fields.filter(({ name }) => name !== 'include');
   const perform = async (z: Z, { inputData }: Bundle) => {
+    // Without a filter, any record would match, and the next step would change the wrong one.
+    if (Object.keys(queryOf(filters, inputData)).length === 0) return [];
     const params = { ...queryOf(fields, inputData), limit: page.search };
     return dataOf(await z.request({ url: parts.at(steps.list.path), params }));
   };

@@ -126,7 +126,15 @@ describe('the package for Zapier', () => {
     const made = await step('creates', 'create_customer', tenant, { name: 'Ann', tags: ['a', ...empty] });
     expect(made).toMatchObject({ tags: ['a'] });
     expect(await step('creates', 'update_customer', tenant, { id: made.id, tags: empty })).toEqual(made);
-    expect(await step('searches', 'find_customer', tenant, { ids: empty })).toEqual([made]);
+    expect(await step('searches', 'find_customer', tenant, { ids: empty, q: 'ann' })).toEqual([made]);
+  });
+
+  test('finds nothing if every filter is empty, rather than any record', async () => {
+    const tenant = await world.organization();
+    await tenant.call('POST', '/v1/customers', { name: 'Ann' });
+    await proposal(tenant, { number: 'P-1', status: 'draft' });
+    expect(await step('searches', 'find_customer', tenant, { email: '', metadata: {} })).toEqual([]);
+    expect(await step('searches', 'find_proposal', tenant, { include: ['lineItems'] })).toEqual([]);
   });
 
   test('creates an item once, and finds it', async () => {
