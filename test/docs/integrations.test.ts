@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { importInto } from '../import/importing.ts';
 import { proposal } from '../records.ts';
 import { useWorld } from '../world.ts';
 import { readPage, snippetsOf } from './reading.ts';
@@ -57,6 +58,22 @@ test('an invoicing program that is killed after each page invoices every proposa
     expect(sums).toContain(`${currency} ${currency === 'USD' ? sum + 10_000 : sum}\n`);
   // 23:30 in UTC is the next day in Berlin.
   expect(Object.values(invoices)).toContainEqual(expect.objectContaining({ date: '2026-03-04' }));
+});
+
+test('an invoicing program reports an invoiced proposal whose lines or currency change, once', async () => {
+  await reader.tenant.call('POST', '/v1/customers', { name: 'Hungry Coyote', externalId: 'C-1' });
+  const times = { sentAt: '2026-03-01T10:00:00Z', acceptedAt: '2026-03-03T23:30:00Z' };
+  const text = await programOf('/docs/invoices', 'invoices.ts');
+  const accept = async (name: string, currency = 'USD') => {
+    const row = { externalId: 'P-1', number: 'P-1', title: 'Spring', status: 'accepted', currency, ...times };
+    const lineItems = [{ type: 'product', name, quantity: '2', unitPrice: '18.00' }];
+    await importInto(world, reader.tenant).rows('proposals', { ...row, customerExternalId: 'C-1', lineItems });
+    await reader.program('invoices.ts', text);
+    return JSON.parse(await readFile(join(reader.folder, 'invoices.json'), 'utf8')).toReview;
+  };
+  expect(await accept('Chai')).toEqual([]);
+  expect(await accept('Chang')).toEqual(['P-1']);
+  expect(await accept('Chai', 'EUR')).toEqual(['P-1']);
 });
 
 test('a two-way sync keeps both sides in sync: new, edited here, edited there, edited on both sides, given another externalId, erased', async () => {
