@@ -76,7 +76,7 @@ test('an invoicing program reports an invoiced proposal whose lines or currency 
   expect(await accept('Chai', 'EUR')).toEqual(['P-1']);
 });
 
-test('a two-way sync keeps both sides in sync: new, edited here, edited there, edited on both sides, given another externalId, erased', async () => {
+test('a two-way sync keeps both sides in sync: new, edited here, edited there, edited on both sides, given another externalId, replaced at the old one, erased', async () => {
   const { tenant } = reader;
   const text = await programOf('/docs/two-way-sync', 'two-way-sync.ts');
   const file = join(reader.folder, 'contacts.json');
@@ -116,10 +116,13 @@ test('a two-way sync keeps both sides in sync: new, edited here, edited there, e
   await edit((all) => Object.assign(all['crm-1'], { name: 'Anni', changed: true }));
   expect(await sync()).toBe('2 contacts\n');
   expect((await tenant.call('GET', path)).body).toMatchObject({ name: 'Anni', externalId: 'crm-2' });
+  await tenant.call('POST', '/v1/customers', { externalId: 'crm-1', name: 'Berta' });
+  expect(await sync()).toBe('3 contacts\n');
+  expect((await contacts())['crm-1']).toMatchObject({ id: made.id, name: 'Anni' });
 
   await reader.shell(`npx proposal-api customers erase ${made.id} --organization your-organization --yes`);
   await edit((all) => Object.assign(all['crm-1'], { name: 'Anne', changed: true }));
-  expect(await sync()).toBe('1 contacts\n');
+  expect(await sync()).toBe('2 contacts\n');
   expect(JSON.stringify(await contacts())).not.toContain('Ann');
 });
 
