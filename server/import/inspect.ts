@@ -4,8 +4,10 @@
  */
 import { isBlank } from '../../contract/text.ts';
 import { UsageError } from '../config.ts';
+import { unescapeFormula } from '../text/spreadsheet.ts';
 import { delimiterOf, readCsv } from './csv.ts';
 import type { Delimiter } from './csv.ts';
+import { reportWidth } from './report.ts';
 import { bytesOf, NotInEncoding, openSource, printCell, textOf } from './source.ts';
 import type { Cell, Source, TableRecord } from './source.ts';
 import { dateOrderIn, decimalPointIn, hasNoZone } from './values.ts';
@@ -94,12 +96,14 @@ const isSeparatorHint = (cells: readonly Cell[]): boolean => cells.length === 2 
 function newColumns(cells: readonly Cell[]): Column[] {
   if (cells.length > bounds.columns)
     throw new UsageError(`the header has ${cells.length} columns: a file may have ${bounds.columns}`);
+  const texts = cells.map((cell, index) => unescapeFormula(String(cell).trim()) || `column ${index + 1}`);
+  const own = reportWidth(texts);
   const seen = new Set<string>();
-  const columns = cells.map((cell, index) => {
-    const text = String(cell).trim() || `column ${index + 1}`;
+  const columns = texts.map((text, index) => {
     let name = text;
     for (let count = 2; seen.has(name); count += 1) name = `${text} (${count})`;
-    seen.add(name);
+    // In a report of rejected rows, the columns of the original file keep their names.
+    if (index >= own) seen.add(name);
     return { name, samples: [], numbers: {}, dates: {}, hasNoZone: false };
   });
   if (columns.reduce((sum, { name }) => sum + name.length, 0) > bounds.headerCharacters)

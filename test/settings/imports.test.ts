@@ -309,10 +309,13 @@ describe('an import', () => {
     expect(asked).toMatch(/value="externalId"\s+required\s+checked/);
   });
 
-  test('does not ask again about a corrected report of rejected rows', async () => {
+  test.each([
+    ['', 'Nr', 'Nr'],
+    [' with the name of one of its own columns', 'code', 'code'],
+    [' with a name that looks like a formula', '-Nr-', "'-Nr-"],
+  ])('does not ask again about a corrected report of rejected rows%s', async (_, first, reported) => {
     const { tenant, visiting } = await start();
-    const text =
-      'Nr;Name;Preis;Angelegt am\n1;Stuhl;1.200;03/04/2026\n2;Tisch;2.500;05/06/2026;x\n3;;3.500;07/08/2026\n';
+    const text = `${first};Name;Preis;Angelegt am\n1;Stuhl;1.200;03/04/2026\n2;Tisch;2.500;05/06/2026;x\n3;;3.500;07/08/2026\n`;
     await check(visiting, text, { kind: 'items', name: 'items.csv' });
     const readings = { decimalPoint: ',', dateOrder: 'day-month', type: 'product' };
     await choose(visiting, tenant, ['externalId', 'name', 'unitPrice', 'createdAt'], readings);
@@ -320,7 +323,7 @@ describe('an import', () => {
     const path =
       /href="(\/settings\/imports\/[0-9a-f-]{36}\/rejected)"/.exec(await finish(visiting, tenant))?.[1] ?? '';
     const report = (await visiting.get(path)).text;
-    expect(report).toContain('line;field;code;message;numbers like;dates like;Nr;Name;Preis;Angelegt am');
+    expect(report).toContain(`line;field;code;message;numbers like;dates like;${reported};Name;Preis;Angelegt am`);
     const corrected = report.replace(';x\r', '\r').replace(';3;;', ';3;Bank;');
     const checked = await check(visiting, corrected, { kind: 'items', name: 'rejected.csv' });
     expect(figures(checked)).toBe(' new 2 changed 0 unchanged 0 rejected 0 ');
