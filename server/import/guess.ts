@@ -62,8 +62,10 @@ export function isHeaderBelow({ format, columns }: Pick<Inspection, 'format' | '
   return fitting({ format, columns: below }, kind) > fitting({ format, columns }, kind);
 }
 
-/** How many columns fit a field. */
+/** How many columns fit a field: more than any other kind's if the file is a known export of this kind. */
 function fitting(inspection: Pick<Inspection, 'format' | 'columns'>, kind: ImportKind): number {
+  const header = inspection.columns.map(({ name }) => name);
+  if (presetFor(kind, header)) return Number.POSITIVE_INFINITY;
   const { map } = proposeChoices(inspection, kind, {}).choices;
   const fits = (name: string) => map?.[name] !== '' && (map?.[name] ?? kinds[kind].columns.includes(name));
   return inspection.columns.filter(({ name }) => fits(name)).length;

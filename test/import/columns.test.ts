@@ -1,6 +1,6 @@
 import type { ImportKind } from '../../server/entities/upload.ts';
 import { describe, expect, test } from 'vitest';
-import { proposeChoices } from '../../server/import/guess.ts';
+import { likelierKind, proposeChoices } from '../../server/import/guess.ts';
 import { importFile } from '../../server/import/import-file.ts';
 import type { ImportOptions } from '../../server/import/import-file.ts';
 import { inspectFile } from '../../server/import/inspect.ts';
@@ -405,6 +405,12 @@ describe('an export of another tool', () => {
     const [, kind = 'items', text = '', id = ''] = exportsOf.find(([known]) => known === name) ?? [];
     expect(await csv(kind, text.replace(price, '1.200').replace('40.00', '2.400'))).toMatchObject({ errors: [] });
     expect(Number((await fetch(kind, id)).unitPrice)).toBe(1.2);
+  });
+
+  test.each(exportsOf)('from %s is known to contain %s, whatever it was uploaded as', async (_, kind, text) => {
+    const inspection = await withFile('rows.csv', text, (file) => inspectFile(file));
+    expect(likelierKind(inspection, kind)).toBeUndefined();
+    expect(likelierKind(inspection, kind === 'items' ? 'customers' : 'items')).toBe(kind);
   });
 
   test('is tested here for every known tool', () => {
