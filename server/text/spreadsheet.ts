@@ -11,9 +11,9 @@ const plainNumber = /^-?\d+(?:[.,]\d+)?$/;
 /** A leading apostrophe makes a formula plain text. */
 const escapeFormula = (text: string) => (dangerous.test(text) && !plainNumber.test(text) ? `'${text}` : text);
 
-/** Removes the apostrophe again. */
+/** Removes the apostrophe again. Other tools write `="0123"` so that a spreadsheet does not drop the zero. */
 export const unescapeFormula = (text: string): string =>
-  text.startsWith("'") && escaped.test(text) ? text.slice(1) : text;
+  text.startsWith("'") && escaped.test(text) ? text.slice(1) : text.replace(/^="([^"]*)"$/, '$1');
 
 /** Records of RFC 4180, without formulas. */
 export function csvLines(rows: readonly (readonly string[])[], delimiter = ','): string {

@@ -216,6 +216,14 @@ describe('real-world CSV', () => {
     else expect((await fetchRecord(tenant, 'customers', 'C-1')).website).toBe(website);
   });
 
+  test('may have text as a formula, which keeps a spreadsheet from dropping its zeros', async () => {
+    const { tenant, csv } = await start();
+    const rows = ['="007",Ana,"=""0170 1234567"""', `C-2,'="1",`].join('\n');
+    expect(await csv('customers', `externalId,"=""name""",phone\n${rows}\n`)).toMatchObject({ created: 2 });
+    expect(await fetchRecord(tenant, 'customers', '007')).toMatchObject({ name: 'Ana', phone: '0170 1234567' });
+    expect((await fetchRecord(tenant, 'customers', 'C-2')).name).toBe('="1"');
+  });
+
   test('is Windows-1252, which is detected with a warning', async () => {
     const { tenant, csv } = await start();
     // 0x80 is the euro sign in Windows-1252, and a control character in Latin-1.
