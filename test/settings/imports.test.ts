@@ -491,7 +491,10 @@ describe('an import', () => {
     expect(page).toContain('The import of customers.csv was interrupted It stopped after 1 row.');
     // The rows already stored were read with this mapping.
     expect(page).not.toContain('Change what the columns mean');
-    expect((await choose(visiting, tenant, ['externalId', 'companyName'])).status).toBe(404);
+    expect(await choose(visiting, tenant, ['externalId', 'companyName'])).toMatchObject({
+      status: 303,
+      location: '/settings/imports',
+    });
     const uploads = new Uploads({ database: world.database, folder: uploadFolder, onError: () => undefined });
     const { id = '' } = (await rowOf(tenant)) ?? {};
     const chosen = uploads.choose({ organization: tenant.organization, actor: tenant.admin }, id, { match: 'none' });

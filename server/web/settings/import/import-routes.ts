@@ -92,14 +92,16 @@ async function receive(change: Change): Promise<string> {
   return path;
 }
 
-async function showColumns(visit: Visit): Promise<Page> {
+async function showColumns(visit: Visit): Promise<Page | string> {
   const upload = await openUpload(visit);
+  if (!upload) return path;
   const { mappingSection } = await importer();
   return showImports(visit, { upload, mapping: mappingSection(visit, upload) });
 }
 
 async function chooseColumns(change: Change): Promise<Page | string> {
   const found = await openUpload(change);
+  if (!found) return path;
   const { choicesIn, mappingForm, mappingSection } = await importer();
   const choices = choicesIn(found, change.request.body);
   const upload = { ...found, mapping: choices };
@@ -118,11 +120,10 @@ async function findUpload(visit: Visit) {
   return found;
 }
 
-/** An upload whose columns can still be chosen. */
-async function openUpload(visit: Visit): Promise<Upload> {
-  const found = await findUpload(visit);
-  if (!isOpen(found.upload)) throw pageNotFound();
-  return found.upload;
+/** The upload in the path, while its columns can be chosen. */
+async function openUpload(visit: Visit): Promise<Upload | undefined> {
+  const { upload } = await findUpload(visit);
+  return isOpen(upload) ? upload : undefined;
 }
 
 async function showEnded(visit: Visit): Promise<Page | string> {
