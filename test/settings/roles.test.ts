@@ -66,6 +66,8 @@ const forAdmins = [
   '/webhooks/:id',
 ];
 
+const pageAbove = (path: string) => path.replace(/\/[^/]*$/, '');
+
 async function formsOf(visiting: Visit, fill: Scene['fill']): Promise<Form[]> {
   const found = new Map<string, Form>();
   for (const path of pages) {
@@ -141,7 +143,9 @@ describe('every page', () => {
   test('of another organization’s record is not found, and no list shows one', async () => {
     const ids = pages.filter((path) => path.includes(':id')).map((path) => ours.fill(path).split('/')[3] ?? '');
     for (const path of pages) {
-      const { status, text } = await stranger.visiting.get(ours.fill(path));
+      const { status, location, text } = await stranger.visiting.get(ours.fill(path));
+      // The URL of a form that is part of another page leads there, whatever the id.
+      if (location === pageAbove(ours.fill(path))) continue;
       expect([path, path.includes(':id') ? status : 404]).toEqual([path, 404]);
       for (const id of ids) expect([path, text.includes(id)]).toEqual([path, false]);
     }
@@ -178,6 +182,17 @@ describe('every page', () => {
 });
 
 describe('every form', () => {
+  test('has a URL that can be opened, as after a reload or another sign-in', async () => {
+    for (const path of await pathsOf('post')) {
+      // These always lead to another page.
+      if (['/organization', '/sign-out'].includes(path)) continue;
+      const { status, location } = await ours.visiting.get(ours.fill(path));
+      const isAbove = location === pageAbove(ours.fill(path));
+      const found = isAbove ? (await ours.visiting.get(location)).status : status;
+      expect([path, [404, 405].includes(found)]).toEqual([path, false]);
+    }
+  });
+
   test('for admins is rejected if a member sends it, and changes nothing', async () => {
     const { tenant, visiting: admin, fill } = ours;
     const visiting = await signIn(world, await someone(world, tenant));

@@ -66,7 +66,14 @@ describe('a member without it', () => {
       else reachable.push(path);
     }
     expect(reachable.toSorted()).toEqual(
-      ['/account', '/account/two-factor', '/account/two-factor/codes', '/account/two-factor/off'].toSorted(),
+      [
+        '/account',
+        '/account/password',
+        '/account/sessions',
+        '/account/two-factor',
+        '/account/two-factor/codes',
+        '/account/two-factor/off',
+      ].toSorted(),
     );
     const page = (await one.visiting.get(setUp)).text;
     expect(page).toContain('requires two-factor authentication. Set it up to continue.');

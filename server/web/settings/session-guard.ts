@@ -51,8 +51,8 @@ export class SessionGuard {
 
   /** A form that must come from one of our own pages with a CSRF token of this session, and is rate-limited. */
   form(path: string, form: Form): void {
-    const { action, show } = form;
-    if (show) this.page(path, (visit) => show(visit));
+    const { action, show = pageAbove } = form;
+    this.page(path, (visit) => show(visit));
     this.#on('post', path, async (open) => {
       const visit = await visitOf(open);
       const isOurs = isFromOurPage(open.request, open.context.baseUrl());
@@ -132,6 +132,12 @@ function setUpPath({ request }: Visit): string {
   const next = request.method === 'GET' ? `?${new URLSearchParams({ next: request.originalUrl }).toString()}` : '';
   return `/settings/account/two-factor${next}`;
 }
+
+/**
+ * Where the URL of a form without a page of its own leads: people open it when they reload the response to the form, or
+ * sign in again from there.
+ */
+const pageAbove = ({ request }: Visit): string => `/settings${request.path.replace(/\/[^/]*$/, '')}`;
 
 /** Rejects a form that did not come from one of our own pages, and records it in the audit log. */
 async function changeOf(visit: Visit, action: AuditAction, isOurs: boolean): Promise<Change> {

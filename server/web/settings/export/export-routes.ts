@@ -51,7 +51,7 @@ export function exportRoutes(guard: SessionGuard): void {
         if (isFree) running.delete(id);
       }
     },
-    again: (change, rejectedExport) => showImports(change, { rejectedExport }),
+    show: (visit, rejectedExport) => showImports(visit, { rejectedExport }),
   });
 }
 

@@ -45,6 +45,7 @@ export function memberRoutes(guard: SessionGuard): void {
       submit: (change) => changePolicy(change, policy),
       ...failingWith('invalid'),
     });
+  guard.page('/members/:id', () => path);
   guard.form('/members/:id/link', { action: 'password_link_issued', submit: sendLink });
   guard.form('/members/:id/role', {
     action: 'role_changed',
