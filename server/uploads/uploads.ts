@@ -105,12 +105,16 @@ export class Uploads {
     this.#runner.start(upload, 'check');
   }
 
-  /** Starts the import of a checked file, or resumes one that was interrupted. */
-  async start(who: Who, id: string): Promise<void> {
+  /**
+   * Starts the import of a checked file, or resumes one that was interrupted. `checkedAt` is the `activeAt` of the check
+   * whose result the admin has seen.
+   */
+  async start(who: Who, id: string, checkedAt?: string): Promise<void> {
     let isResumed = false;
     const upload = await this.#begin(who, id, async (found, em) => {
       isResumed = isInterrupted(found);
       if (found.state !== 'checked' && !isResumed) throw alreadyStarted();
+      if ((checkedAt ?? found.activeAt) !== found.activeAt) throw checkedAgain();
       found.state = 'importing';
       await remember(em, found);
     });
@@ -183,6 +187,8 @@ const latest = (em: ScopedEntityManager, limit: number, which: { id?: string } =
   em.find(Upload, which, { orderBy: { id: 'desc' }, limit });
 
 const alreadyStarted = () => new Problem('repeated', { sentence: 'This import has already been started.' });
+const checkedAgain = () =>
+  new Problem('repeated', { sentence: 'The file has been checked again since. This is the new result.' });
 const running = () =>
   new Problem('repeated', { sentence: 'Another import is running. Wait until it has finished, or cancel it.' });
 

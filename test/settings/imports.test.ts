@@ -53,8 +53,11 @@ async function settled(visiting: Visit): Promise<string> {
 }
 
 async function press(visiting: Visit, deed: 'start' | 'discard', tenant: Tenant): Promise<Reply> {
-  const path = `/settings/imports/${(await rowOf(tenant))?.id}/${deed}`;
-  return visiting.post(path, { csrfToken: await visiting.csrfToken() });
+  const { id, activeAt = '' } = (await rowOf(tenant)) ?? {};
+  return visiting.post(`/settings/imports/${id}/${deed}`, {
+    csrfToken: await visiting.csrfToken(),
+    checkedAt: activeAt,
+  });
 }
 
 /** Uploads a file, and returns the page once it is checked. */
@@ -255,6 +258,20 @@ describe('an import', () => {
     expect(figures(await check(visiting, 'Name;Mail;Mail 2\nAnna;A@b.example;\nBo;;\n'))).toBe(
       ' new 0 changed 1 unchanged 0 rejected 1 ',
     );
+  });
+
+  test('does not start if the columns have been given another meaning since, and shows the new result', async () => {
+    const { tenant, visiting } = await start();
+    const seen = await check(visiting, 'externalId,name,notes\nC-1,Ana,Bo\n');
+    await choose(visiting, tenant, ['externalId', 'notes', 'name']);
+    await settled(visiting);
+    const checkedAt = /name="checkedAt" value="([^"]+)"/.exec(seen)?.[1] ?? '';
+    const path = `/settings/imports/${(await rowOf(tenant))?.id}/start`;
+    const late = await visiting.post(path, { csrfToken: await visiting.csrfToken(), checkedAt });
+    expect(late.status).toBe(409);
+    expect(words(late.text)).toMatch(/has been checked again since.* 2 Bo Ana C-1 /);
+    expect(words(await finish(visiting, tenant))).toContain('customers.csv was imported');
+    expect(await tenant.client.customers.list()).toMatchObject({ data: [{ name: 'Bo', notes: 'Ana' }] });
   });
 
   test('asks once how numbers are written, and shows how each answer would read them', async () => {

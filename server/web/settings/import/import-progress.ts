@@ -4,6 +4,7 @@ import { isInterrupted, isOpen } from '../../../entities/upload.ts';
 import type { Upload, UploadRow, UploadSummary } from '../../../entities/upload.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
+import { hidden } from '../fields.ts';
 import { buttonForm, postForm } from '../forms.ts';
 import { card, definitionList, notice } from '../sections.ts';
 import { count } from '../usage/usage-chart.ts';
@@ -38,7 +39,9 @@ export function checkedSection(visit: Visit, upload: Upload, hasRejects: boolean
   const left = Object.entries(mapping.map ?? {}).flatMap(([column, field]) => (field === '' ? [column] : []));
   const wasInterrupted = isInterrupted(upload);
   const changes = (summary?.created ?? 0) + (summary?.updated ?? 0);
-  const start = html`<button type="submit">${wasInterrupted ? 'Start again' : `Import ${rows(changes)}`}</button>`;
+  const start = html`${hidden('checkedAt', upload.activeAt)}<button type="submit">
+      ${wasInterrupted ? 'Start again' : `Import ${rows(changes)}`}
+    </button>`;
   const content = html`${notice('failed', failure ?? undefined)}
     ${wasInterrupted ? html`<p>It stopped after ${rows(upload.rowsRead)}. Rows already imported are kept. Start again; they will not be imported twice.</p>` : html`<p>${failure === null && 'Nothing has been imported yet.'} This is what the import would do with ${kind} in the file:</p>`}
     ${summary && figures(summary, ['new', 'changed'])} ${summary && notesAndErrors(upload, summary, hasRejects)}

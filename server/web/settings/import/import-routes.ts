@@ -46,7 +46,7 @@ export function importRoutes(guard: SessionGuard): void {
     guard.form(`/imports/:id/${deed}`, {
       ...form,
       submit: async (change) => {
-        await change.context.uploads[deed](whoOf(change), uploadIdIn(change));
+        await change.context.uploads[deed](whoOf(change), uploadIdIn(change), field(change.request.body, 'checkedAt'));
         return path;
       },
     });
