@@ -105,10 +105,7 @@ export class Uploads {
     this.#runner.start(upload, 'check');
   }
 
-  /**
-   * Starts the import of a checked file, or resumes one that was interrupted. `checkedAt` is the `activeAt` of the check
-   * whose result the admin has seen.
-   */
+  /** Starts or resumes an import. `checkedAt`: the `activeAt` of the check whose result the admin has seen. */
   async start(who: Who, id: string, checkedAt?: string): Promise<void> {
     let isResumed = false;
     const upload = await this.#begin(who, id, async (found, em) => {
@@ -121,10 +118,12 @@ export class Uploads {
     this.#runner.start(upload, isResumed ? 'resume' : 'import');
   }
 
-  /** Ends a running import between two chunks, and removes the file. */
-  async discard(who: Who, id: string): Promise<void> {
+  /** Ends a running import between two chunks, unless the admin has seen only its check, and removes the file. */
+  async discard(who: Who, id: string, checkedAt = ''): Promise<void> {
     const upload = await this.#asAdmin(who, async (em) => {
       const found = await uploadIn(em, id);
+      const isNew = found.state === 'importing' && checkedAt !== '' && checkedAt !== found.activeAt;
+      if (isNew || found.state === 'imported') throw alreadyStarted();
       em.remove(found);
       return found;
     });

@@ -616,6 +616,21 @@ describe('an import', () => {
     expect([again.status, words(again.text)]).toEqual([404, expect.stringContaining('no longer exists')]);
   });
 
+  test('is neither ended nor forgotten by a page that was opened before it started', async () => {
+    const { tenant, visiting } = await start();
+    const checkedAt = /name="checkedAt" value="([^"]+)"/.exec(await check(visiting, 'externalId,name\nC-1,Ana\n'))?.[1];
+    const discard = async (seen: object) =>
+      visiting.post(`/settings/imports/${(await rowOf(tenant))?.id}/discard`, {
+        csrfToken: await visiting.csrfToken(),
+        ...seen,
+      });
+    await setState(tenant, `state = 'importing', active_at = now()`);
+    expect(words((await discard({ checkedAt })).text)).toContain('This import has already been started. Importing');
+    await setState(tenant, `state = 'imported'`);
+    for (const seen of [{ checkedAt }, {}]) expect((await discard(seen)).status).toBe(409);
+    expect(words(await settled(visiting))).toContain('Earlier imports File Date Records Result customers.csv');
+  });
+
   test('loses its file and the rows read from it when a customer is erased', async () => {
     const { tenant, visiting } = await start();
     const { body } = await tenant.call('POST', '/v1/customers', { name: 'Maria Quax', email: 'maria@quax.example' });

@@ -39,20 +39,26 @@ export function checkedSection(visit: Visit, upload: Upload, hasRejects: boolean
   const left = Object.entries(mapping.map ?? {}).flatMap(([column, field]) => (field === '' ? [column] : []));
   const wasInterrupted = isInterrupted(upload);
   const changes = (summary?.created ?? 0) + (summary?.updated ?? 0);
-  const start = html`${hidden('checkedAt', upload.activeAt)}<button type="submit">
-      ${wasInterrupted ? 'Start again' : `Import ${rows(changes)}`}
-    </button>`;
+  const start = html`<button type="submit">${wasInterrupted ? 'Start again' : `Import ${rows(changes)}`}</button>`;
   const content = html`${notice('failed', failure ?? undefined)}
     ${wasInterrupted ? html`<p>It stopped after ${rows(upload.rowsRead)}. Rows already imported are kept. Start again; they will not be imported twice.</p>` : html`<p>${failure === null && 'Nothing has been imported yet.'} This is what the import would do with ${kind} in the file:</p>`}
     ${summary && figures(summary, ['new', 'changed'])} ${summary && notesAndErrors(upload, summary, hasRejects)}
     ${left.length > 0 && html`<p>Columns not imported: ${left.join(', ')}.</p>`} ${previewTable(upload.rows)}
     ${changes === 0 && !wasInterrupted && html`<p>The import would change nothing.</p>`}
     <div class="choices">
-      ${(changes > 0 || wasInterrupted) && postForm(visit, `${pathOf(upload)}/start`, start)}
+      ${(changes > 0 || wasInterrupted) && postForm(visit, `${pathOf(upload)}/start`, html`${checkedAt(upload)} ${start}`)}
       ${isOpen(upload) && html`<a role="button" class="secondary outline" href="${pathOf(upload)}/columns">Change what the columns mean</a>`}
-      ${buttonForm(visit, `${pathOf(upload)}/discard`, 'Discard the file')}
+      ${discardForm(visit, upload)}
     </div>`;
   return card('import', wasInterrupted ? `The import of ${fileName} was interrupted` : `Import ${fileName}?`, content);
+}
+
+/** Another tab, or another admin, may have checked the file again or started its import since. */
+const checkedAt = ({ activeAt }: Upload): Html => hidden('checkedAt', activeAt);
+
+export function discardForm(visit: Visit, upload: Upload): Html {
+  const button = html`<button type="submit" class="secondary outline">Discard the file</button>`;
+  return postForm(visit, `${pathOf(upload)}/discard`, html`${checkedAt(upload)} ${button}`);
 }
 
 /** The outcome of the latest upload. */

@@ -10,8 +10,9 @@ import type { Inspection } from '../../../import/inspect.ts';
 import { readDate, readNumber } from '../../../import/values.ts';
 import { html } from '../../html.ts';
 import { field, printOptions, selectField } from '../fields.ts';
-import { buttonForm, postForm, radioField } from '../forms.ts';
+import { postForm, radioField } from '../forms.ts';
 import { card, notice } from '../sections.ts';
+import { discardForm } from './import-progress.ts';
 import type { Visit } from '../visit.ts';
 
 /** The result of the upload's inspection, which is stored as JSON of this type. */
@@ -126,7 +127,7 @@ export function mappingSection(visit: Visit, upload: Upload) {
     ${form.isHeaderBelow && notice('plain', headerBelow)}
     ${form.faults.length > 0 && notice('failed', faultList(form.faults))}
     ${postForm(visit, `${path}/columns`, fields, html` class="stack mapped" data-busy="Checking…"`)}
-    ${buttonForm(visit, `${path}/discard`, 'Discard the file')}`;
+    ${discardForm(visit, upload)}`;
   return card('import', `What is in ${fileName}?`, content);
 }
 
