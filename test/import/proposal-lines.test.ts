@@ -57,6 +57,12 @@ describe('the totals of an imported proposal', () => {
       { total: '5.00' },
     ],
     ['a credit may outweigh the rest', 'USD', [line(), line({ unitPrice: '-3.5' })], { total: '-2.50' }],
+    [
+      'amounts have up to 18 digits before the point',
+      'USD',
+      [line({ discountAmount: '999999999999999999.99' })],
+      { discountTotal: '999999999999999999.99', total: '-999999999999999998.99' },
+    ],
     ['no lines cost nothing', 'JPY', [], { subtotal: '0', total: '0', lineItemCount: 0 }],
   ])('%s', async (_, currency, lines, wanted) => {
     const { save, fetch } = await start(currency);
@@ -140,6 +146,7 @@ describe('the lines of an imported proposal', () => {
       'too_many_decimals',
     ],
     ['a quantity below zero', [line({ quantity: -1 })], 'lineItems.0.quantity', 'out_of_range'],
+    ['a tax rate above 100', [line({ taxRate: '100.0001' })], 'lineItems.0.taxRate', 'out_of_range'],
     ['a line without a price', [{ type: 'service', name: 'A', quantity: 1 }], 'lineItems.0.unitPrice', 'required'],
     ['more than 500 lines', Array.from({ length: 501 }, () => line()), 'lineItems', 'too_many_items'],
     [

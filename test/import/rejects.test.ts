@@ -89,6 +89,13 @@ describe('the report of rejected rows', () => {
     expect((await fetchRecord(tenant, 'customers', 'C-6')).name).toBe('-5');
   });
 
+  test('contains the first 10,000 rows, and the notes say so', async () => {
+    const { run } = await start();
+    const { first, report } = await run('customers', 'c.jsonl', '{}\n'.repeat(10_001), () => 'externalId\n');
+    expect(first).toMatchObject({ rejected: 10_001, notes: ['The file of rejected rows contains the first 10,000.'] });
+    expect(report.trimEnd().split('\r\n')).toHaveLength(1 + 10_000);
+  });
+
   test('is only a header if nothing was rejected', async () => {
     const { run } = await start();
     const { first, report } = await run('customers', 'c.csv', 'externalId,name\nC-1,Ana\n', (text) => text);
