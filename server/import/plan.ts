@@ -66,7 +66,7 @@ export async function planRows(work: Work, entries: readonly Entry[], isLocking:
     const plan = planRow(work, row, known);
     const { signs = [] } = entry ?? {};
     const others = signs.length > 0 ? rejectOtherCurrencies(signs, { ...known.stored, ...plan.record }) : [];
-    if (typeof plan.outcome === 'string' && others.length > 0) return rejected(others, plan.id);
+    if (typeof plan.outcome === 'string' && others.length > 0) return rejected(others);
     if (key !== undefined && isWritten(plan)) latest.set(key, { ...plan.record, id: plan.id });
     return plan;
   });
@@ -102,11 +102,11 @@ function planRow({ store, kind, table, match }: Work, row: Keyed, { stored, plan
 }
 
 function planChange(startedAt: string, table: RecordTable, stored: Identified, result: RowResult | Rejection[]): Plan {
+  if (Array.isArray(result)) return rejected(result);
   const { id } = stored;
-  if (Array.isArray(result)) return rejected(result, id);
   const { values, lines } = result;
   if (!lines && !table.differs(stored, values)) return { id, outcome: 'unchanged', record: {} };
-  if (isLater(values.createdAt, startedAt)) return rejected([createdLater], id);
+  if (isLater(values.createdAt, startedAt)) return rejected([createdLater]);
   const record = table.changed(stored, { ...values, updatedAt: startedAt });
   return { id, outcome: 'updated', record, stored, ...(lines && { lines }) };
 }
@@ -118,7 +118,7 @@ function asCreated(draft: Values, startedAt: string): Plan {
   return { id, outcome: 'created', record };
 }
 
-const rejected = (outcome: Rejection[], id = ''): Plan => ({ id, outcome, record: {} });
+const rejected = (outcome: Rejection[]): Plan => ({ id: '', outcome, record: {} });
 
 /** East of Greenwich, a date begins up to 14 hours before it does in UTC. */
 const earliestDateMs = 14 * 3_600_000;
@@ -193,6 +193,5 @@ async function lockAsRead(work: Work, plans: readonly Plan[], records: readonly 
     records.flatMap((record, index) => (record && plans[index]?.outcome === 'updated' ? [[record.id, record]] : [])),
   );
   const locked = await load(work, 'id', [...read.keys()], true);
-  if (locked.length < read.size || locked.some((record) => !isDeepStrictEqual(record, read.get(record.id))))
-    throw new StalePlan();
+  if (locked.some((record) => !isDeepStrictEqual(record, read.get(record.id)))) throw new StalePlan();
 }
