@@ -133,6 +133,20 @@ describe('every form', async () => {
     });
   }
 
+  // Switching to another organization changes only the session.
+  for (const path of behindSession.filter((one) => one !== '/organization'))
+    test(`POST ${path} is rejected if its member has just sent too many`, async () => {
+      const { tenant, admin, fill, visiting } = ours;
+      const csrfToken = await visiting.csrfToken();
+      const text = `insert into sign_in.attempts (key, count, ends_at) values ($1, 60, now() + interval '1 minute')`;
+      await plain.database.pool.query(text, [`member ${admin.id}`]);
+      const before = await stateOf(plain, tenant.organization.id);
+      const rejected = await visiting.post(fill(path), everyField(csrfToken));
+      expect([rejected.status, rejected.text]).toEqual([429, expect.stringContaining('Too many changes at once.')]);
+      expect(Number(rejected.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(await stateOf(plain, tenant.organization.id)).toBe(before);
+    });
+
   for (const path of behindSession.filter((one) => one.includes(':id')))
     test(`POST ${path} is not for members of another organization`, async () => {
       const { tenant, fill } = ours;

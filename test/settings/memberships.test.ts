@@ -114,7 +114,8 @@ describe('an address in two organizations', () => {
     const back = { csrfToken, organization: publicId('organization', first.organization.id) };
     expect((await visiting.post('/settings/organization', back)).status).toBe(303);
     expect((await visiting.post('/settings/members', fields)).status).toBe(201);
-    await open(second);
+    const current = { ...fields, csrfToken: await open(second) };
+    expect((await visiting.post('/settings/members', current)).status).toBe(201);
     expect((await visiting.post('/settings/sign-out', { csrfToken })).location).toBe(
       '/settings/sign-in?after=signed-out',
     );
