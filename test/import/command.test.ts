@@ -166,6 +166,7 @@ describe('the import command', () => {
       "command-argument value 'custmers' is invalid for argument 'KIND'. Allowed choices are customers, items, proposals.",
     ],
     [['customers', '/nowhere/x.csv', '--organization', 'x'], '/nowhere/x.csv cannot be read'],
+    [['customers', 'x.csv', '--organization', 'x', '--map', 'Name'], '--map Name: write it as "COLUMN=FIELD"'],
     [['customers', 'x.csv'], "required option '--organization <SLUG>' not specified"],
     [['customers', '--organization', 'x'], "missing required argument 'FILE'"],
   ])('rejects %j in one sentence, with status 1', async (words, sentence) => {

@@ -1,6 +1,7 @@
 import type { ImportKind } from '../../server/entities/upload.ts';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { exampleId } from '../../contract/examples.ts';
 import { importFile } from '../../server/import/import-file.ts';
 import type { ImportOptions } from '../../server/import/import-file.ts';
 import { useWorld } from '../world.ts';
@@ -77,13 +78,19 @@ describe('real-world CSV', () => {
     [';', ["1'234.50", '1#200'], ['1234.50', '1200.00']],
     [';', ['$1#234#567', '4.999'], ['1234567.00', '4.999']],
     [';', ['1.234.567', '4#999'], ['1234567.00', '4.999']],
-    [';', ['12', '1 234'], ['12.00', '1234.00']],
+    [';', ['12’345', '1 234'], ['12345.00', '1234.00']],
     [';', ['0#125', '1.000'], ['0.125', '1000.00']],
   ])('has the same decimal point in all numbers: separated by %j, %j', async (separator, prices, wanted) => {
     const { tenant, csv } = await start();
     expect(await csv('items', itemsOf(separator, ...prices))).toMatchObject({ created: 2, errors: [] });
     const stored = await Promise.all(prices.map((_, index) => fetchRecord(tenant, 'items', `I-${index}`)));
     expect(stored.map(({ unitPrice }) => unitPrice)).toEqual(wanted);
+  });
+
+  test('has a dot if it is an export of this service, although 1.125 alone could be 1125', async () => {
+    const { tenant, csv } = await start();
+    await csv('items', `id,externalId,type,name,unitPrice\n${exampleId('itm')},I-1,product,Tee,1.125\n`);
+    expect((await fetchRecord(tenant, 'items', 'I-1')).unitPrice).toBe('1.125');
   });
 
   test.each([
