@@ -20,9 +20,8 @@ type Options = {
   onChange: (sentence: string, reason?: string) => void;
 };
 
-/** A store that is slower than this counts as unavailable. */
-const timeoutMs = 100;
-const probeTimeoutMs = 500;
+/** A store that is slower than this counts as unavailable. On a busy machine, a pause of 100 ms is not an outage. */
+const timeoutMs = 500;
 const addingTimeoutMs = 5_000;
 /** Pauses between attempts to use the store again; the last one repeats. */
 const retriesMs = [1_000, 1_000, 2_000, 5_000];
@@ -114,7 +113,7 @@ class Limiter implements SharedRateLimiter {
 
   async #check(): Promise<void> {
     try {
-      const epoch = await withTimeout(epochOf(this.#client), probeTimeoutMs);
+      const epoch = await withTimeout(epochOf(this.#client), timeoutMs);
       if (epoch !== this.#epoch) throw new StoreEmptied('the store has lost its data');
       this.#later(() => this.#check(), checkMs);
     } catch (error) {
@@ -151,13 +150,13 @@ class Limiter implements SharedRateLimiter {
     const connection = this.#options.url.startsWith('rediss:') ? 'TLS connection' : 'connection';
     const epoch = await withTimeout(
       whenReady(this.#client).then(() => epochOf(this.#client)),
-      probeTimeoutMs,
+      timeoutMs,
       () => (this.#client.isReady ? 'response' : connection),
     );
     if (epoch !== this.#epoch) this.#unknownSinceMs = Number.NEGATIVE_INFINITY;
     this.#epoch = epoch;
     // A store that is full or read-only responds, but accepts nothing.
-    await withTimeout(takeFromRedis(this.#client, 'probe', { epoch }), probeTimeoutMs);
+    await withTimeout(takeFromRedis(this.#client, 'probe', { epoch }), timeoutMs);
     await withTimeout(this.#addOwnRequests(epoch), addingTimeoutMs);
   }
 
