@@ -29,8 +29,10 @@ const bare = (name: string) =>
     .replaceAll(/[^\p{L}]/gu, '')
     .toLowerCase();
 
+let codes: ReadonlyMap<string, string> | undefined;
+
 /** The code of the country with this name. */
 export function countryCodeOf(name: string): string | undefined {
-  const wanted = bare(name.slice(0, 60));
-  return [...countryNames()].find(([, names]) => names.some((one) => bare(one) === wanted))?.[0];
+  codes ??= new Map([...countryNames()].flatMap(([code, names]) => names.map((one) => [bare(one), code])));
+  return codes.get(bare(name.slice(0, 60)));
 }

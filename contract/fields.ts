@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { exampleId } from './examples.ts';
 import { countryCodes, currencyDigits } from './codes.ts';
+import { countryCodeOf } from './countries.ts';
 import type { FieldCode } from './problems/field-codes.ts';
 import { nullable, optional, shapeOf } from './record.ts';
 import { failure, text, textWithRule } from './text.ts';
@@ -122,14 +123,11 @@ function codeIn(
   {
     code,
     message,
-    suggest = {},
+    suggest,
     ...options
-  }: TextOptions & { code: FieldCode; message: string; suggest?: Record<string, string> },
+  }: TextOptions & { code: FieldCode; message: string; suggest?: (value: string) => string | undefined },
 ) {
-  const rule = (value: string) =>
-    codes.has(value)
-      ? undefined
-      : failure(code, message, value, Object.hasOwn(suggest, value) ? suggest[value] : undefined);
+  const rule = (value: string) => (codes.has(value) ? undefined : failure(code, message, value, suggest?.(value)));
   return textWithRule(rule, 100, { ...options, upperCase: true });
 }
 
@@ -161,7 +159,7 @@ export const countryInput = codeIn(countryCodes, {
   description: '',
   code: 'invalid_country',
   message: 'must be a two-letter country code (ISO 3166-1 alpha-2) such as DE',
-  suggest: { UK: 'GB' },
+  suggest: countryCodeOf,
 }).meta({
   description: 'Two-letter country code (ISO 3166-1 alpha-2); lower case is accepted and stored in upper case.',
   examples: ['DE'],

@@ -131,6 +131,7 @@ describe('a mistake in a request', () => {
     ['/v1/customers', { 'a/b~c': 1 }, { field: 'a/b~c', pointer: '/a~1b~0c', code: 'unknown_field' }],
     ['/v1/customers', { 'a\u202Eb\u0007c\ud800': 1 }, { field: 'a\uFFFDb\uFFFDc\uFFFD', code: 'unknown_field' }],
     ['/v1/customers', { address: { citty: 'x' } }, { pointer: '/address/citty', suggestion: 'city' }],
+    ['/v1/customers', { address: { country: 'Österreich' } }, { pointer: '/address/country', suggestion: 'AT' }],
     ['/v1/customers', { address: { etag: 'x' } }, { pointer: '/address/etag', code: 'unknown_field' }],
     ['/v1/customers', { etag: 'x' }, { pointer: '/etag', code: 'read_only_field' }],
     ['/v1/customers', { tags: 5 }, { pointer: '/tags', code: 'invalid_type', message: 'must be an array' }],
