@@ -23,7 +23,7 @@ export const WebhookEndpoint = defineEntity({
     activeSince: optionalTimestamp(),
     /** Why the service switched it off; null if an admin did. */
     offReason: optionalText(),
-    /** When an attempt first failed after the last success, and how many rounds of attempts have failed since. */
+    /** When an attempt first failed after the last success or days without an attempt, and how many rounds have failed. */
     failingSince: optionalTimestamp(),
     failures: p.integer().onCreate(() => 0),
     /** When a delivery is due next; null if none is pending. */

@@ -1,7 +1,7 @@
 /** Delivers what is due to one endpoint, in rounds, while this process holds its lease. */
 import type pg from 'pg';
 import type { EventType } from '../../contract/events.ts';
-import { claimDue, nextDue, recoverDeliveries, releaseWaiting, unclaim, writeResults } from './deliveries.ts';
+import { claimDue, nextDue, recoverDeliveries, releaseWaiting, unclaim, wasTried, writeResults } from './deliveries.ts';
 import type { Claimed, Result } from './deliveries.ts';
 import { releaseLease, renewLease } from './leases.ts';
 import type { Leased, Renewed } from './leases.ts';
@@ -187,5 +187,9 @@ async function healthAfter(
     // A receiver that cannot keep up asks for a pause: it works, but gets fewer requests at a time.
     return { failures: retryAfterSeconds > 0 ? 1 : 0, failingSince: null, retryAfterSeconds };
   }
-  return { failures: before.failures + 1, failingSince: before.failingSince ?? turn.now, retryAfterSeconds };
+  // An endpoint that had nothing to receive for days starts over.
+  const isRepeated =
+    outcomes.some(({ delivery }) => delivery.attempts > 1) || (await wasTried(pool, endpoint, turn.now));
+  const failingSince = (isRepeated ? before.failingSince : null) ?? turn.now;
+  return { failures: before.failures + 1, failingSince, retryAfterSeconds };
 }

@@ -6,6 +6,7 @@ import { queryRows } from '../database/prepared.ts';
 import type { OrganizationId } from '../entities/owned.ts';
 import type { DeliveryState, WebhookDelivery } from '../entities/webhook.ts';
 import type { SendResult } from '../outgoing/send.ts';
+import { failingDays, retryDays } from './retry.ts';
 
 type Client = Pick<pg.ClientBase, 'query'>;
 /** The organization's id and the endpoint's. */
@@ -99,6 +100,16 @@ export const unclaim = (client: Client, { organizationId }: Target, ids: string[
      where organization_id = $1 and ${locked("l.id = any($2) and l.state = 'sending'")}`,
     [organizationId, ids],
   );
+
+const tried = `select exists (select from webhook_deliveries where organization_id = $1 and endpoint_id = $2
+  and found_at > $3::timestamptz - interval '${failingDays + retryDays} days'
+  and attempted_at > $3::timestamptz - interval '${failingDays} days' and attempted_at < $3) as was`;
+
+/** Whether anything was sent in the days before this time. */
+export async function wasTried(client: Client, { organizationId, id }: Target, before: string): Promise<boolean> {
+  const [found] = await queryRows<{ was: boolean }>(client, tried, [organizationId, id, before]);
+  return found?.was ?? false;
+}
 
 /** `attempts` is that of the claim: a result that arrives after the next claim is ignored. */
 export type Result = Pick<Claimed, 'id' | 'recordId' | 'attempts' | 'request'> &

@@ -278,6 +278,21 @@ describe('an endpoint', () => {
     expect(switched).toMatchObject({ failures: 0, failingSince: null });
   });
 
+  test('is not switched off by the first failure after days without an event', async () => {
+    const { tenant, attempted } = await scene(500);
+    await attempted(1);
+    await letPass(world, tenant, '119 hours');
+    await passTime(world, tenant);
+    await until(() => deliveryOf(tenant), expect.objectContaining({ state: 'failed', isIdle: true }));
+    await letPass(world, tenant, '6 days');
+    await tenant.client.customers.create({ name: 'Berta' });
+    const text = `select e.active_since is not null as "isOn" from webhook_endpoints e
+      where organization_id = $1 and lease is null and exists (
+        select from webhook_deliveries d where d.endpoint_id = e.id and d.state = 'pending' and d.status = 500)`;
+    const idle = async () => (await world.database.pool.query(text, [tenant.organization.id])).rows;
+    await until(idle, [{ isOn: true }]);
+  });
+
   test.each(['given another URL', 'switched off and on'])(
     'that is %s gets what waits for its next attempt',
     async (how) => {
