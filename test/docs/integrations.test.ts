@@ -1,8 +1,10 @@
 /** The programs of the guides as integrators run them: killed after every page, and with several currencies. */
+import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { importInto } from '../import/importing.ts';
 import { proposal } from '../records.ts';
 import { useWorld } from '../world.ts';
@@ -53,8 +55,8 @@ test('an invoicing program that is killed after each page invoices every proposa
   const { invoices, toReview } = JSON.parse(await readFile(file, 'utf8'));
   expect([Object.keys(invoices).length, toReview]).toEqual([12, []]);
   // 3 × 0.335 and 2.5, each with 8.25 % and rounded to the currency: 1.09 + 2.71, 1 + 3, and 1.088 + 2.706.
-  const once = { USD: 380, EUR: 380, GBP: 380, CHF: 380, JPY: 2 * 4, KRW: 4, KWD: 2 * 3794, BHD: 3794, TND: 3794 };
-  for (const [currency, sum] of Object.entries(once))
+  const expected = { USD: 380, EUR: 380, GBP: 380, CHF: 380, JPY: 2 * 4, KRW: 4, KWD: 2 * 3794, BHD: 3794, TND: 3794 };
+  for (const [currency, sum] of Object.entries(expected))
     expect(sums).toContain(`${currency} ${currency === 'USD' ? sum + 10_000 : sum}\n`);
   // 23:30 in UTC is the next day in Berlin.
   expect(Object.values(invoices)).toContainEqual(expect.objectContaining({ date: '2026-03-04' }));
@@ -124,6 +126,23 @@ test('a two-way sync keeps both sides in sync: new, edited here, edited there, e
   await edit((all) => Object.assign(all['crm-1'], { name: 'Anne', changed: true }));
   expect(await sync()).toBe('2 contacts\n');
   expect(JSON.stringify(await contacts())).not.toContain('Ann');
+});
+
+test('the sync script retries a response that a proxy sent', async () => {
+  const page = { data: [], pagination: { nextUrl: null }, syncedThrough: '2026-03-01T09:30:00.123Z' };
+  const responses = [
+    { status: 502, body: '<html>Bad gateway</html>' },
+    { status: 200, body: JSON.stringify(page) },
+  ];
+  const proxy = createServer((_, response) => {
+    const { status = 500, body } = responses.shift() ?? {};
+    response.writeHead(status, { 'retry-after': '0' }).end(body);
+  });
+  await once(proxy.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void proxy.close());
+  const url = `http://127.0.0.1:${Object(proxy.address()).port}`;
+  const text = (await programOf('/docs/pagination-and-sync', 'sync.mjs')).replaceAll(world.url, url);
+  expect(await reader.program('sync.mjs', text)).toBe(`0 changes, 0 records, through ${page.syncedThrough}\n`);
 });
 
 test('the script for Google Sheets writes customers as text, so that no name becomes a formula', async () => {
