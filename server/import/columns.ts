@@ -28,8 +28,8 @@ export type ColumnPlan = {
   questions: Question[];
   /** How the file writes numbers and dates, for a report of its rejected rows. */
   notation: Notation;
-  /** The record that the cells describe; undefined if the row is not a separate record. */
-  read(cells: readonly Cell[]): Pick<Entry, 'value' | 'signs'> | undefined;
+  /** The record of a row, and its cells with those of earlier rows; undefined if it is not a separate record. */
+  read(cells: readonly Cell[]): Pick<Entry, 'value' | 'signs' | 'raw'> | undefined;
 };
 
 export function planColumns(inspection: Inspection, kind: Kind, choices: ImportChoices = {}): ColumnPlan {
@@ -194,6 +194,7 @@ function reader(
     const row: Record<string, unknown> = {};
     for (const { index, place } of places) place(row, whole[index] ?? '');
     for (const [name, value] of constants) row[name] ??= value;
-    return { value: finish(row), signs: amounts.flatMap((at) => currencySigns(at.field, String(whole[at.index]))) };
+    const signs = amounts.flatMap((at) => currencySigns(at.field, String(whole[at.index])));
+    return { value: finish(row), signs, raw: whole };
   };
 }

@@ -96,6 +96,19 @@ describe('the report of rejected rows', () => {
     expect(report.trimEnd().split('\r\n')).toHaveLength(1 + 10_000);
   });
 
+  test('has the cells that a row of another tool takes from the rows above it', async () => {
+    const { tenant, run } = await start();
+    const header = 'URL handle,Title,SKU,Price,Option1 value';
+    const rows = ['tee,Tee,T-S,5.00,S', 'tee,,T-M,free,M', 'tee,,T-L,x,L'];
+    const { second, left } = await run('items', 'i.csv', [header, ...rows].join('\n'), (report) =>
+      report.replace('free', '6.00').replace('L\r\n', 'L\r\nmug,x,y,z,mug,,M-1,7.00,One\r\n'),
+    );
+    expect(second).toMatchObject({ created: 1, rejected: 2 });
+    expect((await fetchRecord(tenant, 'items', 'tee/M')).name).toBe('Tee (M)');
+    expect(left).toContain('tee,Tee,T-L,x,L');
+    expect(left).toContain('name is required for a new record,mug,,M-1,7.00,One');
+  });
+
   test('is only a header if nothing was rejected', async () => {
     const { run } = await start();
     const { first, report } = await run('customers', 'c.csv', 'externalId,name\nC-1,Ana\n', (text) => text);

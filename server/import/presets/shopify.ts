@@ -100,6 +100,7 @@ function asVariant({ handle, option1, option2, option3, ...row }: Row): Row {
   return {
     ...row,
     externalId: [handle, ...options].join('/'),
-    name: options.length === 0 ? row.name : `${String(row.name)} (${options.join(', ')})`,
+    // If the file begins within a product, its title is unknown.
+    name: typeof row.name === 'string' && options.length > 0 ? `${row.name} (${options.join(', ')})` : row.name,
   };
 }
