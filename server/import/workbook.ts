@@ -19,16 +19,26 @@ export async function* readWorkbook(source: Source): AsyncGenerator<TableRecord[
   const { readSheet } = await import('read-excel-file/node');
   // Packed again, because the library allocates whatever size an archive claims.
   const packed = Buffer.from(zipSync(Object.fromEntries(parts), { level: 0 }));
-  const rows = await readSheet(packed, visibleSheet(String(parts.get('xl/workbook.xml')))).catch((cause: unknown) => {
+  const [workbook, relations] = ['xl/workbook.xml', 'xl/_rels/workbook.xml.rels'].map((name) =>
+    String(parts.get(name)),
+  );
+  const rows = await readSheet(packed, firstTable(workbook, relations)).catch((cause: unknown) => {
     throw notAWorkbook(file, cause);
   });
   yield rows.map((cells, index) => ({ line: index + 1, cells: cells.map(cellOf) }));
 }
 
-/** The number of the first sheet that is not hidden; 1 if all are. */
-function visibleSheet(workbook: string): number {
+/** The number of the first sheet with cells that is not hidden; 1 if there is none. */
+function firstTable(workbook = '', relations = ''): number {
   const sheets = workbook.match(/<(?:\w+:)?sheet\s(?:"[^"<]*"|'[^'<]*'|[^<>"'])*>/g) ?? [];
-  return Math.max(1, sheets.findIndex((sheet) => !/\sstate=.(?:hidden|veryHidden)\b/.test(sheet)) + 1);
+  // A chart may have a sheet of its own.
+  const charts = (relations.match(/<(?:\w+:)?Relationship\s[^<>]*>/g) ?? []).filter((one) =>
+    /\/chartsheet["']/.test(one),
+  );
+  const chartIds = new Set(charts.map((chart) => /\sId=["']([^"']*)/.exec(chart)?.[1]));
+  const isTable = (sheet: string) =>
+    !/\sstate=.(?:hidden|veryHidden)\b/.test(sheet) && !chartIds.has(/:id=["']([^"']*)/.exec(sheet)?.[1]);
+  return Math.max(1, sheets.findIndex(isTable) + 1);
 }
 
 function notAWorkbook(file: string, cause: unknown): UsageError {

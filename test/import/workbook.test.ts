@@ -178,21 +178,23 @@ test('notes that further sheets of a workbook are ignored', async () => {
   expect(two.report.notes).toEqual(['The workbook has 2 sheets, of which only the first visible one is read.']);
 });
 
-test('reads the first sheet that is not hidden', async () => {
+test('reads the first sheet that is neither hidden nor a chart', async () => {
   const header = `<row r="1">${cell('A1', 'externalId')}${cell('B1', 'name')}</row>`;
   const rows = `${header}<row r="2">${cell('A2', 'C-1')}${cell('B2', 'Ann')}</row>`;
-  const sheets = ['veryHidden', 'hidden', 'visible'].map(
+  const sheets = ['veryHidden', 'hidden', 'visible', 'visible'].map(
     (state, index) => `<sheet name="a>b ${index}" sheetId="${index + 1}" state="${state}" r:id="r${index + 1}"/>`,
   );
-  const targets = [1, 2, 3].map(
-    (id) => `<Relationship Id="r${id}" Type="${office}/worksheet" Target="worksheets/sheet${id}.xml"/>`,
+  const targets = ['worksheet', 'worksheet', 'chartsheet', 'worksheet'].map(
+    (type, index) =>
+      `<Relationship Id="r${index + 1}" Type="${office}/${type}" Target="${type}s/sheet${index + 1}.xml"/>`,
   );
   const sheet = (data: string) => `<worksheet xmlns="${main}"><sheetData>${data}</sheetData></worksheet>`;
   const content = workbook('', {
     'xl/workbook.xml': `<workbook xmlns="${main}" xmlns:r="${office}"><sheets>${sheets.join('')}</sheets></workbook>`,
     'xl/_rels/workbook.xml.rels': `<Relationships xmlns="${packages}/relationships">${targets.join('')}</Relationships>`,
     'xl/worksheets/sheet2.xml': sheet(''),
-    'xl/worksheets/sheet3.xml': sheet(rows),
+    'xl/chartsheets/sheet3.xml': '<chartsheet/>',
+    'xl/worksheets/sheet4.xml': sheet(rows),
   });
   const { report } = await run(content, 'customers');
   expect(report).toMatchObject({ created: 1, errors: [] });
