@@ -59,7 +59,7 @@ describe('real-world CSV', () => {
     const lost = { code: 'invalid_characters', message };
     const report = await csv(
       'customers',
-      'externalId;name;phone;notes\n4,00638E+12;A;;\n4.00638E+12;B;4E+12;\nC-3;C;0170 1234567;4,00638E+12\n',
+      'externalId;name;phone;taxId;notes\n4,00638E+12;A;;;\n4.00638E+12;B;4E+12;4E+12;\nC-3;C;0170 1234567;;4,00638E+12\n',
     );
     expect(report).toMatchObject({
       created: 1,
@@ -68,15 +68,18 @@ describe('real-world CSV', () => {
         { line: 2, field: 'externalId', ...lost },
         { line: 3, field: 'externalId', ...lost },
         { line: 3, field: 'phone', ...lost },
+        { line: 3, field: 'taxId', ...lost },
       ],
     });
+    const items = await csv('items', 'externalId,type,name,unitPrice,sku\nI-1,product,Tee,1,4E+12\n');
+    expect(items.errors).toEqual([{ line: 2, field: 'sku', ...lost }]);
     expect((await fetchRecord(tenant, 'customers', 'C-3')).notes).toBe('4,00638E+12');
   });
 
   test.each([
     ['\t', ['1#5', '1.234'], ['1.50', '1234.00']],
     [';', ["1'234.50", '1#200'], ['1234.50', '1200.00']],
-    [';', ['$1#234#567', '4.999'], ['1234567.00', '4.999']],
+    [';', ['$1#234#567', '+4.999'], ['1234567.00', '4.999']],
     [';', ['1.234.567', '4#999'], ['1234567.00', '4.999']],
     [';', ['12’345', '1 234'], ['12345.00', '1234.00']],
     [';', ['0#125', '1.000'], ['0.125', '1000.00']],
@@ -273,6 +276,13 @@ describe('JSON', () => {
     { externalId: 'C-1', name: 'Ana "[{,}]" \\' },
     { externalId: 'C-2', name: 'Bob', address: { city: 'Köln' } },
   ];
+
+  test.each([{ map: { name: 'notes' } }, { restToMetadata: true }])('has no columns to map: %j', async (choices) => {
+    const { rows } = importInto(world, await world.organization(), choices);
+    await expect(rows('customers', ...records)).rejects.toThrow(
+      'Column mapping applies to CSV files and workbooks only.',
+    );
+  });
 
   test.each([
     ['on one line', JSON.stringify(records)],
