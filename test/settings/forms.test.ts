@@ -1,7 +1,9 @@
 /** Laws for every settings form. The list comes from the router itself, so a new form cannot be forgotten. */
 import { gzipSync } from 'node:zlib';
+import { Socket } from 'node:net';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { publicId } from '../../server/records/public-id.ts';
+import { isFromOurPage } from '../../server/web/settings/csrf.ts';
 import { useWorld } from '../world.ts';
 import { pathsOf, scene, stateOf } from './every-route.ts';
 import type { Scene } from './every-route.ts';
@@ -147,6 +149,18 @@ describe('every form', async () => {
       expect(await stateOf(plain, tenant.organization.id)).toBe(before);
     });
 
+  for (const path of behindSession)
+    test(`POST ${path} gets no 500 for text that the database cannot store`, async () => {
+      const names = [...Object.keys(everyField('')), 'session', 'organization', 'organizationName', 'currency', 'code'];
+      const unstorable = Object.fromEntries(names.map((name) => [name, 'a\0b']));
+      for (const role of ['member', 'admin']) {
+        await plain.database.pool.query('update members set role = $2 where id = $1', [ours.admin.id, role]);
+        const fields = { ...unstorable, csrfToken: await ours.visiting.csrfToken() };
+        const sent = await ours.visiting.post(`/settings${path.replace(':id', 'a%00b')}`, fields);
+        expect([role, sent.status < 500]).toEqual([role, true]);
+      }
+    });
+
   for (const path of behindSession.filter((one) => one.includes(':id')))
     test(`POST ${path} is not for members of another organization`, async () => {
       const { tenant, fill } = ours;
@@ -190,6 +204,15 @@ describe('every form', async () => {
       const response = await rawRequest(port, '/settings/api-keys', headers, body(await visiting.csrfToken()));
       expect([host, response.status]).toEqual([host, 201]);
     }
+  });
+
+  test.each([
+    ['http://127.0.0.1:3000', '::ffff:192.0.2.7', 'http://192.0.2.7:3000', true],
+    ['http://localhost:3000', 'fd00::1', 'http://[fd00::1]:3000', true],
+    ['https://api.example.com', '192.0.2.7', 'https://192.0.2.7', false],
+  ])('of the service at %s, sent to %s from %s, is ours: %s', (publicUrl, localAddress, origin, isOurs) => {
+    const socket = Object.defineProperty(new Socket(), 'localAddress', { value: localAddress });
+    expect(isFromOurPage({ headers: { origin }, socket }, publicUrl)).toBe(isOurs);
   });
 
   test('is accepted from the public URL, no matter which Host a proxy sets', async () => {

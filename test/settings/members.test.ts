@@ -103,6 +103,11 @@ describe('the commands', () => {
     expect((await tenant.as(replaced.out.trim()).call('GET', '/v1/me')).body.key.name).toBe('Nightly');
     expect((await tenant.call('GET', '/v1/me')).status).toBe(200);
     expect((await listed()).map(({ endsAt }: { endsAt: string | null }) => endsAt !== null)).toEqual([false, true]);
+    const bo = await someone(world, tenant, 'admin');
+    await members('', 'remove', bo.email);
+    expect(
+      await command('', 'keys', 'create', '--organization', slug, '--by', bo.email, '--name', 'Later'),
+    ).toMatchObject({ status: 1, err: `error: ${bo.email} is not a member of this organization\n` });
     const renamed = await command('', 'organizations', 'rename', slug, '--name', 'Acme Two', '--json');
     expect(JSON.parse(renamed.out)).toMatchObject({ slug, name: 'Acme Two' });
     expect((await command('', '--version')).out).toMatch(/^\d+\.\d+\.\d+\n$/);
