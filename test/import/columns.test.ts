@@ -310,6 +310,7 @@ describe('an export of another tool', () => {
       const report = await csv(kind, text);
       expect(report.errors).toEqual([]);
       expect(report.notes[0]).toBe(`Recognized as an export from ${name}.`);
+      expect(report.notes).not.toContain('Times without a time zone are read as UTC.');
       const [, ignored = ''] = /^Columns not imported: (.*)\.$/m.exec(report.notes.join('\n')) ?? [];
       expect(ignored).toBe(notImported[name]);
       expect(await fetch(kind, id)).toMatchObject(wanted);

@@ -96,16 +96,18 @@ test.each([
   });
 });
 
-test('an import that does not wait is rejected while another one is running', async () => {
+test('an import that does not wait is rejected while another one is running, but a dry run is not', async () => {
   const tenant = await world.organization();
   const many = Array.from({ length: 3000 }, (_, index) => `C-${index},Customer ${index}\n`).join('');
   await withFile('c.csv', `externalId,name\n${many}`, async (file) => {
-    let second: Promise<unknown> | undefined;
+    let others: Promise<unknown[]> | undefined;
     const onProgress = () => {
-      second ??= run(tenant, file, { isWaiting: false }).catch((error: unknown) => error);
+      const start = (dryRun: boolean) =>
+        run(tenant, file, { isWaiting: false, dryRun }).catch((error: unknown) => error);
+      others ??= Promise.all([start(false), start(true)]);
     };
     expect(await run(tenant, file, { isWaiting: false, onProgress })).toMatchObject({ created: 3000 });
-    expect(await second).toBeInstanceOf(ImportBusy);
+    expect(await others).toEqual([expect.any(ImportBusy), expect.objectContaining({ read: 3000 })]);
     expect(await run(tenant, file, { isWaiting: false })).toMatchObject({ unchanged: 3000 });
   });
 });
