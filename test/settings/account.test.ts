@@ -167,7 +167,7 @@ describe('sessions', () => {
   });
 
   test('of someone else cannot be ended', async () => {
-    const { visiting } = await scene();
+    const { tenant, visiting } = await scene();
     const other = await scene();
     const { rows } = await world.database.pool.query<{ id: string }>(
       `select s.id from sign_in.session s join sign_in."user" u on u.id = s."userId" where u.email = $1`,
@@ -176,6 +176,7 @@ describe('sessions', () => {
     for (const session of [rows[0]?.id ?? '', 'nonsense'])
       await visiting.post(`${path}/sessions`, { session, csrfToken: await visiting.csrfToken() });
     expect((await other.visiting.get(path)).status).toBe(200);
+    expect(await auditLog(world, tenant)).not.toContain('sessions_ended');
   });
 
   test('keep only the beginning of a long User-Agent', async () => {

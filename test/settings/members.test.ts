@@ -94,7 +94,7 @@ describe('the commands', () => {
   test('rename and replace a key, rename an organization, and print the version', async () => {
     const tenant = await world.organization();
     const { slug } = tenant.organization;
-    const by = ['--organization', slug, '--by', tenant.admin.email];
+    const by = ['--organization', slug, '--by', tenant.admin.email.toUpperCase()];
     const listed = async () => JSON.parse((await command('', 'keys', 'list', '--organization', slug, '--json')).out);
     const [{ id }] = await listed();
     expect(await command('', 'keys', 'rename', id, ...by, '--name', 'Nightly')).toMatchObject({ status: 0 });
