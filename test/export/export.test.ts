@@ -299,14 +299,16 @@ describe('a reader that is slower than the database', () => {
   });
 });
 
-test('the command exports what has changed since a time, no matter when it was created', async () => {
+test('the command exports what has changed since a time, no matter when it was created, and marks CSV with --bom', async () => {
   const { tenant, importing } = await start();
   await importing.rows('customers', { externalId: 'C-1', name: 'Old', createdAt: '2001-02-03' });
-  const since = (time: string) =>
-    runCommand(
-      ['export', 'customers', '--organization', tenant.organization.slug, '--format', 'jsonl', '--updated-since', time],
-      { DATABASE_URL: inject('databaseUrl') },
-    );
+  const run = (...words: string[]) =>
+    runCommand(['export', 'customers', '--organization', tenant.organization.slug, ...words], {
+      DATABASE_URL: inject('databaseUrl'),
+    });
+  const since = (time: string) => run('--format', 'jsonl', '--updated-since', time);
   expect(await since('2020-01-01')).toMatchObject({ status: 0, out: expect.stringContaining('"Old"') });
   expect(await since('2999-01-01')).toMatchObject({ status: 0, out: '' });
+  expect((await run('--bom')).out).toMatch(/^\uFEFFid,externalId,/);
+  expect((await run()).out).toMatch(/^id,externalId,/);
 });

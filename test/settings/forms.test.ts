@@ -146,6 +146,7 @@ describe('every form', async () => {
       const rejected = await visiting.post(fill(path), everyField(csrfToken));
       expect([rejected.status, rejected.text]).toEqual([429, expect.stringContaining('Too many changes at once.')]);
       expect(Number(rejected.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(plain.log.at(-1)).toMatchObject({ status: 429, memberId: publicId('member', admin.id) });
       expect(await stateOf(plain, tenant.organization.id)).toBe(before);
     });
 

@@ -1,7 +1,7 @@
 import { describe, expect, inject, test } from 'vitest';
 import { runCommand } from '../command.ts';
 import { useWorld } from '../world.ts';
-import { password, passwordPath, signIn, someone, unknownEmail, visit } from './visiting.ts';
+import { auditLog, password, passwordPath, signIn, someone, unknownEmail, visit } from './visiting.ts';
 
 const world = useWorld();
 
@@ -35,7 +35,8 @@ describe('the members command', () => {
   });
 
   test('reads a password from standard input, and does not print it', async () => {
-    const { organization, admin } = await world.organization();
+    const tenant = await world.organization();
+    const { organization, admin } = tenant;
     const email = unknownEmail();
     const added = await members(`${password}\n`, ...adding(organization.slug, email), '--password-stdin');
     expect(added).toMatchObject({ status: 0, err: '', out: expect.stringContaining('The password is set.') });
@@ -45,6 +46,10 @@ describe('the members command', () => {
     expect(
       (await visit(world.url).post('/settings/sign-in', { email, password: 'another horse altogether' })).status,
     ).toBe(303);
+    const ownName = await members(`${email}\n`, 'password', email, '--password-stdin');
+    expect(ownName.err).toContain('Do not base the password on your email, your name or your organization.');
+    await members('', 'password', email);
+    expect(await auditLog(world, tenant)).toEqual(['key_created test', 'password_changed', 'password_link_issued']);
   });
 
   test('adds no one with an invalid password', async () => {
@@ -103,6 +108,10 @@ describe('the commands', () => {
     expect((await tenant.as(replaced.out.trim()).call('GET', '/v1/me')).body.key.name).toBe('Nightly');
     expect((await tenant.call('GET', '/v1/me')).status).toBe(200);
     expect((await listed()).map(({ endsAt }: { endsAt: string | null }) => endsAt !== null)).toEqual([false, true]);
+    await command('', 'keys', 'revoke', id, ...by);
+    expect((await command('', 'keys', 'list', '--organization', slug)).out).toMatch(
+      /Nightly .* active *\n.*Nightly .* revoked /,
+    );
     const bo = await someone(world, tenant, 'admin');
     await members('', 'remove', bo.email);
     expect(

@@ -53,6 +53,8 @@ describe('webhooks', () => {
     expect((await act('resend', listed.id, '--event', delivery.id)).out).toBe('1 event is sent again.\n');
     await until(() => typesOf(receiver), ['endpoint.test', 'endpoint.test']);
     expect((await act('resend', listed.id, '--since', '2026-01-01T00:00:00Z')).out).toBe('0 events are sent again.\n');
+    const both = await act('resend', listed.id, '--event', delivery.id, '--since', '2026-01-01');
+    expect(both).toMatchObject({ status: 1, out: '', err: expect.stringContaining('cannot be used with') });
     expect((await act('change', listed.id, '--name', 'Books')).out).toBe('Changed Books.\n');
     expect(await act('change', listed.id)).toMatchObject({
       status: 1,
