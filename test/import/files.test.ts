@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../server/config.ts';
 import { importFile } from '../../server/import/import-file.ts';
@@ -198,6 +199,6 @@ describe('a file that cannot be imported at all', () => {
     const run = (file: string) => importFile({ database: world.database, organization, kind: 'customers', file });
     await expect(csv('proposals', 'externalId,lineItems\n')).rejects.toThrow('use JSON Lines for proposals with lines');
     await expect(run('/nowhere/rows.csv')).rejects.toThrow(UsageError);
-    await expect(withFile('rows.csv', 'x', (file) => run(`${file}/../`))).rejects.toThrow('is not a file');
+    await expect(withFile('rows.csv', 'x', (file) => run(dirname(file)))).rejects.toThrow('is not a file');
   });
 });
