@@ -1,11 +1,16 @@
 /** Names of countries, as people type them. */
 import { countryCodes } from './codes.ts';
 
+const nameIn = (language: string) => {
+  const names = new Intl.DisplayNames(language, { type: 'region' });
+  return (code: string): string => names.of(code) ?? code;
+};
+const inEnglish = nameIn('en');
+
 /** The English names, and the name in the country's main language. */
 function namesOf(code: string): string[] {
-  const language = new Intl.Locale(`und-${code}`).maximize().language;
-  const names = ['en', language].map((one) => new Intl.DisplayNames(one, { type: 'region' }).of(code) ?? code);
-  return [...new Set([...names, ...(otherNames[code] ?? [])])];
+  const { language } = new Intl.Locale(`und-${code}`).maximize();
+  return [...new Set([inEnglish(code), nameIn(language)(code), ...(otherNames[code] ?? [])])];
 }
 const otherNames: Readonly<Record<string, string[]>> = {
   CZ: ['Czech Republic'],
@@ -13,6 +18,16 @@ const otherNames: Readonly<Record<string, string[]>> = {
   NL: ['Holland'],
   TR: ['Turkey'],
   US: ['USA', 'America'],
+};
+/** The same for names that nobody searches for. */
+const furtherNames: Readonly<Record<string, string[]>> = {
+  CZ: ['Tschechische Republik'],
+  GB: ['Großbritannien', 'Angleterre', 'Gran Bretaña', 'Groot-Brittannië'],
+  KR: ['Korea, Republic of'],
+  NL: ['The Netherlands'],
+  RU: ['Russian Federation'],
+  US: ['United States of America'],
+  VN: ['Viet Nam'],
 };
 
 let known: ReadonlyMap<string, readonly string[]> | undefined;
@@ -31,8 +46,17 @@ const bare = (name: string) =>
 
 let codes: ReadonlyMap<string, string> | undefined;
 
-/** The code of the country with this name. */
+function codesByName(): ReadonlyMap<string, string> {
+  const inOtherLanguages = ['de', 'fr', 'es', 'nl'].map(nameIn);
+  const pairs = [...countryNames()].flatMap(([code, names]) => {
+    const all = [...names, ...(furtherNames[code] ?? []), ...inOtherLanguages.map((name) => name(code))];
+    return all.map((name) => [bare(name), code] as const);
+  });
+  return new Map(pairs);
+}
+
+/** The code of the country with this name in English, German, French, Spanish, Dutch or its main language. */
 export function countryCodeOf(name: string): string | undefined {
-  codes ??= new Map([...countryNames()].flatMap(([code, names]) => names.map((one) => [bare(one), code])));
+  codes ??= codesByName();
   return codes.get(bare(name.slice(0, 60)));
 }

@@ -1,7 +1,7 @@
 /** How cells become values: numbers and dates by the notation that the whole file uses, other values by their field. */
+import { countryCodeOf } from '../../contract/countries.ts';
 import type { ImportChoices } from '../entities/upload.ts';
 import { unescapeFormula } from '../text/spreadsheet.ts';
-import { countryCode } from './countries.ts';
 import { isAmount, isDate, isDecimal } from './fields.ts';
 import type { Column } from './inspect.ts';
 import type { Preset } from './presets/preset.ts';
@@ -115,6 +115,12 @@ function valueReader(
   }
   if (isDate(field)) return (cell) => readDate(cell, dateOrder);
   return (cell) => cell;
+}
+
+/** `Germany`, `Deutschland` → `DE`; any other text is left for the contract to reject. */
+function countryCode(cell: string): string {
+  const isCode = /^[A-Za-z]{2}$/.test(cell) && cell.toUpperCase() !== 'UK';
+  return isCode ? cell : (countryCodeOf(cell) ?? cell);
 }
 
 const yes = /^(?:true|yes|y|1|wahr|ja|vrai|oui|verdadero|sí|si|waar)$/i;
