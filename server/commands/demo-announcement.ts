@@ -35,9 +35,10 @@ export async function announceDemo(database: ConfiguredDatabase, url: string): P
 }
 
 function announceFile(file: string, url: string): void {
+  const quoted = `'${file.replaceAll("'", String.raw`'\''`)}'`;
   printLines(
     `The demo's API key and passwords are in ${file}, which only this user can read. Try the key:`,
-    `  curl -H "Authorization: Bearer $(grep -om1 'ak_live_[0-9a-f]*' '${file}')" "${url}/v1/customers?limit=5"`,
+    `  curl -H "Authorization: Bearer $(grep -om1 'ak_live_[0-9a-f]*' ${quoted})" "${url}/v1/customers?limit=5"`,
   );
 }
 

@@ -1,4 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { exampleId } from '../../contract/examples.ts';
 import { currencyDigits } from '../../contract/codes.ts';
@@ -9,6 +14,7 @@ import { item } from '../../contract/items.ts';
 import { proposal, proposalStatuses } from '../../contract/proposals.ts';
 import type { Proposal } from '../../contract/proposals.ts';
 import { createOrganization } from '../../server/accounts/organizations.ts';
+import { announceDemo } from '../../server/commands/demo-announcement.ts';
 import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { Database } from '../../server/database/orm.ts';
@@ -55,6 +61,20 @@ describe('what is printed', () => {
     const answer = await fetch(address, { headers: { [name]: value } });
     expect(answer.status).toBe(200);
     expect(z.object({ data: z.array(customer) }).parse(await answer.json()).data).toHaveLength(5);
+  });
+
+  test('is in a file, in a folder with any name, from which a curl command reads the key', async () => {
+    const folder = await mkdtemp(join(tmpdir(), "Ana's records "));
+    await writeFile(join(folder, 'demo.txt'), demo.printed.join('\n'));
+    const printing = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+    onTestFinished(async () => rm(folder, { recursive: true }));
+    const opening = { folder, migrated: [], displayUrl: undefined, close: async () => {} };
+    await announceDemo({ ...demo.database, ...opening }, demo.serving.url);
+    const printed = printing.mock.calls.join('\n');
+    printing.mockRestore();
+    const command = /^ *(curl .*)$/m.exec(printed)?.[1] ?? '';
+    const { stdout } = await promisify(execFile)('bash', ['-c', `${command} --silent`]);
+    expect(JSON.parse(stdout).data).toHaveLength(5);
   });
 
   test('has working URLs', async () => {
