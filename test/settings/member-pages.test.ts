@@ -143,8 +143,10 @@ describe('a member', () => {
     expect((await visiting.get(`${path}${pathOf(leaver)}/remove`)).text).toContain(
       'The API key that Lee Vance created',
     );
+    const changed = await post(`${pathOf(leaver)}/role`, { role: 'admin' });
     const { location } = await post(`${pathOf(leaver)}/remove`);
     expect((await visiting.get(location ?? '')).text).toContain('Lee Vance is no longer a member, and is signed out');
+    expect((await visiting.get(changed.location ?? '')).text).not.toContain('Lee Vance');
 
     expect((await lee.get('/settings/api-keys')).location).toBe(
       '/settings/sign-in?after=session-ended&next=%2Fsettings%2Fapi-keys',

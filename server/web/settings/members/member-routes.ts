@@ -184,5 +184,7 @@ async function whatWasDone({ em, organization, request }: Visit): Promise<string
   if (!member) return undefined;
   if (removed && member.removedAt) return `${member.name} is no longer a member, and is signed out everywhere.`;
   if (wasReset) return `The two-factor authentication of ${member.name} has been reset.`;
-  return changed ? `${member.name} is now ${member.role === 'admin' ? 'an admin' : 'a member'}.` : undefined;
+  return changed && !member.removedAt
+    ? `${member.name} is now ${member.role === 'admin' ? 'an admin' : 'a member'}.`
+    : undefined;
 }
