@@ -68,7 +68,7 @@ describe('replacing a key', () => {
   });
 
   test('rejects the old key after its period even if it is cached, and lists it as replaced', async () => {
-    const { tenant, visiting, replace } = await scene();
+    const { tenant, visiting, keyPath, replace } = await scene();
     await tenant.call('GET', '/v1/me');
     await replace('week');
     await world.database.pool.query(
@@ -78,6 +78,7 @@ describe('replacing a key', () => {
     laterMs += 1000;
     expect((await tenant.call('GET', '/v1/me')).status).toBe(401);
     expect((await visiting.get('/settings/api-keys')).text).toMatch(/Replaced<\/span>\s*<small>stopped working/);
+    expect((await visiting.get(keyPath)).text).toContain('Replaced</span>');
   });
 
   test('happens once per form, and once per key', async () => {

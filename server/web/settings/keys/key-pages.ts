@@ -52,12 +52,17 @@ const creator = ({ createdBy, clientHost }: ApiKey, { memberNames }: KeyOverview
 const revoker = ({ revokedBy }: ApiKey, memberNames: MemberNames): string =>
   revokedBy === null ? 'automatically' : `by ${memberNames.nameOf(revokedBy)}`;
 
+/** How a key that no longer works came to its end. */
+export function endOf({ revokedAt, replacedBy }: ApiKey): string {
+  if (revokedAt !== null) return 'Revoked';
+  return replacedBy === null ? 'Expired' : 'Replaced';
+}
+
 function status(key: ApiKey, { memberNames }: KeyOverview, onTeam: boolean): Html {
   if (key.revokedAt)
-    return html`${badge('off', 'Revoked')} <small>${timeAgo(key.revokedAt)} ${revoker(key, memberNames)}</small>`;
+    return html`${badge('off', endOf(key))} <small>${timeAgo(key.revokedAt)} ${revoker(key, memberNames)}</small>`;
   if (!isLive(key))
-    return html`${badge('off', key.replacedBy === null ? 'Expired' : 'Replaced')}
-      <small>stopped working ${timeAgo(key.endsAt ?? '')}</small>`;
+    return html`${badge('off', endOf(key))} <small>stopped working ${timeAgo(key.endsAt ?? '')}</small>`;
   if (!onTeam) return badge('off', 'Needs Team');
   if (key.endsAt) {
     const isReplaced = key.replacedBy !== null;

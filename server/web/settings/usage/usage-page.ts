@@ -10,7 +10,7 @@ import type { FailureGroup, Tally, UsageReport } from '../../../keys/usage-repor
 import { pathOf } from '../../docs/reference/samples.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import { keyLink, warningsFor, warningsOfKey } from '../keys/key-pages.ts';
+import { endOf, keyLink, warningsFor, warningsOfKey } from '../keys/key-pages.ts';
 import { innerPage, sectionPage } from '../page.ts';
 import { badge, collapsible, counted, responsiveTable, section } from '../sections.ts';
 import type { SessionGuard } from '../session-guard.ts';
@@ -64,8 +64,7 @@ async function keyUsagePage(visit: Visit) {
 }
 
 /** Why a key that is still in use gets errors. */
-const stateOf = (key: ApiKey): Html | false =>
-  !isLive(key) && html`${badge('off', key.revokedAt ? 'Revoked' : 'Expired')} `;
+const stateOf = (key: ApiKey): Html | false => !isLive(key) && html`${badge('off', endOf(key))} `;
 
 function numbers(report: UsageReport): Html {
   if (sum(report.total) === 0) return html`<p class="empty">There were no requests in the last 30 days.</p>`;
