@@ -26,7 +26,7 @@ export const settingsProblems = {
   plan: row(403, 'You cannot do this'),
   unknown: row(404, 'Page not found'),
   switched: row(409, 'You have switched organizations'),
-  repeated: row(409, 'This was already done'),
+  repeated: row(409, 'This page is out of date'),
   taken: row(409, 'This is already taken'),
   too_large: row(413, 'This form is too large'),
   invalid: row(422, 'Check the form'),

@@ -88,6 +88,7 @@ describe('replacing a key', () => {
     expect(statuses.toSorted()).toEqual([201, 409]);
     const again = await replace('day');
     expect([again.status, again.text.includes('already been replaced')]).toEqual([409, true]);
+    expect(again.text).toContain('<h1>This page is out of date</h1>');
     expect((await listKeys(tenant.em())).filter((key) => isLive(key))).toHaveLength(2);
   });
 
