@@ -243,19 +243,19 @@ describe('an import', () => {
 
   test('reports every mapping error at once, and keeps what was chosen', async () => {
     const { tenant, visiting } = await start();
-    await check(visiting, 'Name;Mail;Mail 2\nAna;a@b.example;c@d.example\n');
-    const wrong = await choose(visiting, tenant, ['name', 'email', 'email']);
+    await check(visiting, 'Name;Mail;Mail 2;Fax\nAna;a@b.example;c@d.example;1\n');
+    const wrong = await choose(visiting, tenant, ['name', 'email', 'email', '']);
     expect(wrong.status).toBe(422);
     expect(words(wrong.text)).toContain('The columns Mail and Mail 2 are both mapped to email.');
     expect(words(wrong.text)).toContain('The externalId column is missing');
-    expect(selected(wrong.text)).toEqual(['name', 'email', 'email']);
+    expect(selected(wrong.text)).toEqual(['name', 'email', 'email', '']);
     expect((await rowOf(tenant))?.state).toBe('mapping');
-    expect((await choose(visiting, tenant, ['name', 'email', ''], { match: 'email' })).status).toBe(303);
+    expect((await choose(visiting, tenant, ['name', 'email', '', ''], { match: 'email' })).status).toBe(303);
     const checked = await settled(visiting);
     expect(figures(checked)).toBe(' new 1 changed 0 unchanged 0 rejected 0 ');
-    expect(words(checked)).toContain('Columns not imported: Mail 2.');
+    expect(words(checked)).toContain('Columns not imported: Mail 2, Fax.');
     await finish(visiting, tenant);
-    expect(figures(await check(visiting, 'Name;Mail;Mail 2\nAnna;A@b.example;\nBo;;\n'))).toBe(
+    expect(figures(await check(visiting, 'Name;Mail;Mail 2;Fax\nAnna;A@b.example;;\nBo;;;\n'))).toBe(
       ' new 0 changed 1 unchanged 0 rejected 1 ',
     );
   });

@@ -2,6 +2,7 @@
 import { labelOf } from '../../../../contract/openapi/label.ts';
 import { isInterrupted, isOpen } from '../../../entities/upload.ts';
 import type { Upload, UploadRow, UploadSummary } from '../../../entities/upload.ts';
+import type { Inspection } from '../../../import/inspect.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { hidden } from '../fields.ts';
@@ -36,7 +37,9 @@ export function workingSection(visit: Visit, upload: Upload): Html {
 
 export function checkedSection(visit: Visit, upload: Upload, hasRejects: boolean): Html {
   const { fileName, kind, summary, failure, mapping } = upload;
-  const left = Object.entries(mapping.map ?? {}).flatMap(([column, field]) => (field === '' ? [column] : []));
+  // In the order of the file: the database does not keep that of the mapping.
+  const { columns = [] } = (upload.inspection ?? {}) as Partial<Inspection>;
+  const left = columns.flatMap(({ name }) => (mapping.map?.[name] === '' ? [name] : []));
   const wasInterrupted = isInterrupted(upload);
   const changes = (summary?.created ?? 0) + (summary?.updated ?? 0);
   const start = html`<button type="submit">${wasInterrupted ? 'Start again' : `Import ${rows(changes)}`}</button>`;
