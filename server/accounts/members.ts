@@ -124,7 +124,7 @@ async function requireAnotherAdmin(em: ScopedEntityManager, { id, name }: Member
 
 function checkMember(fields: NewMember): { name: string; email: string } {
   const name = checkName(fields.name, nameLength.member);
-  const email = emailSchema({ description: '' }).safeParse(fields.email.trim());
+  const email = emailSchema({ description: '' }).safeParse(fields.email);
   if (!email.success) {
     throw new Problem('invalid', { sentence: 'Enter one email address, such as ana@example.com.', field: 'email' });
   }

@@ -78,7 +78,7 @@ export async function changeOrganization(
 ): Promise<Organization> {
   return asAdmin(em, actor, { ...renaming, detail: typed.name }, async (inner, organization) => {
     const name = checkName(typed.name, nameLength.organization);
-    const currency = currencyInput.safeParse(typed.currency.trim());
+    const currency = currencyInput.safeParse(typed.currency);
     if (!currency.success)
       throw new Problem('invalid', { sentence: 'Enter an ISO 4217 currency code, such as EUR.', field: 'currency' });
     const { currency: previous } = organization;

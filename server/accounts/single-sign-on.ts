@@ -112,7 +112,7 @@ async function verifiedEmail(
   callback: URL,
   checks: openid.AuthorizationCodeGrantChecks,
 ): Promise<string | undefined> {
-  const tokens = await openid.authorizationCodeGrant(config, callback, { ...checks, idTokenExpected: true });
+  const tokens = await openid.authorizationCodeGrant(config, callback, checks);
   const claims = tokens.claims();
   if (!claims) return undefined;
   // The library rejects a response about another subject.
