@@ -188,8 +188,9 @@ async function healthAfter(
     return { failures: retryAfterSeconds > 0 ? 1 : 0, failingSince: null, retryAfterSeconds };
   }
   // An endpoint that had nothing to receive for days starts over.
-  const isRepeated =
-    outcomes.some(({ delivery }) => delivery.attempts > 1) || (await wasTried(pool, endpoint, turn.now));
-  const failingSince = (isRepeated ? before.failingSince : null) ?? turn.now;
+  const isStillFailing =
+    before.failingSince !== null &&
+    (outcomes.some(({ delivery }) => delivery.attempts > 1) || (await wasTried(pool, endpoint, turn.now)));
+  const failingSince = isStillFailing ? before.failingSince : turn.now;
   return { failures: before.failures + 1, failingSince, retryAfterSeconds };
 }
