@@ -1,6 +1,7 @@
 /** The Swagger 2.0 document for custom connectors: what their designer shows, and nothing that it cannot show. */
 import { describe, expect, test } from 'vitest';
 import { swagger20Document } from '../../server/http/documents/swagger.ts';
+import { importInto } from '../import/importing.ts';
 import { useWorld } from '../world.ts';
 
 const document: any = swagger20Document('https://api.northwind.example/base');
@@ -15,6 +16,13 @@ function fieldsIn(value: unknown): [name: string, field: Part][] {
   const properties = Object.entries<Part>(Object(Reflect.get(value, 'properties')));
   return [...parameters, ...properties, ...Object.values(value).flatMap(fieldsIn)];
 }
+
+/** The query that a connector sends without showing it. */
+const fixedIn = ({ parameters }: Part): string =>
+  parameters
+    .filter((one: Part) => one['x-ms-visibility'] === 'internal')
+    .map((one: Part) => `${one.name}=${one.default}`)
+    .join('&');
 
 describe('/swagger-2.0.json', () => {
   test('says where the service is, and how to send the key', () => {
@@ -80,12 +88,24 @@ describe('/swagger-2.0.json', () => {
         'x-ms-trigger': 'batch',
         'x-ms-trigger-metadata': { kind: 'query', mode: 'polling' },
       });
-      const { name, default: sort } = get.parameters.find((one: Part) => one['x-ms-visibility'] === 'internal');
       const [since] = /\w+Since/.exec(get.description) ?? [];
       expect(get.parameters.map((one: Part) => one.name)).toContain(since);
       const tenant = await world.organization();
-      const { status, body } = await tenant.call('GET', `${path}?${name}=${sort}&${since}=2026-01-01T00:00:00Z`);
+      const { status, body } = await tenant.call('GET', `${path}?${fixedIn(get)}&${since}=2026-01-01T00:00:00Z`);
       expect([status, body.data]).toEqual([200, []]);
+    });
+
+    test('find a new customer after an import of more than a page, whose customers share one time', async () => {
+      const path = '/v1/customers/';
+      const { get } = document.paths[path];
+      const tenant = await world.organization();
+      const rows = Array.from({ length: 101 }, (_, index) => ({ externalId: `C-${index}`, name: `C-${index}` }));
+      await importInto(world, tenant).rows('customers', ...rows);
+      const first = await tenant.call('GET', `${path}?${fixedIn(get)}`);
+      expect(get.description).toContain('`createdSince`, with `syncedThrough` as its value');
+      await tenant.call('POST', '/v1/customers', { name: 'Ann' });
+      const next = await tenant.call('GET', `${path}?${fixedIn(get)}&createdSince=${first.body.syncedThrough}`);
+      expect([first.body.data.length, next.body.data]).toEqual([100, [expect.objectContaining({ name: 'Ann' })]]);
     });
 
     test('are for customers and proposals', () => {

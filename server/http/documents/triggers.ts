@@ -4,27 +4,37 @@ type Json = Record<string, unknown>;
 type Operations = Record<string, Record<string, Json>>;
 
 const polled = [
-  { path: '/v1/customers', operationId: 'OnNewCustomer', summary: 'When a customer is created', field: 'created' },
+  {
+    path: '/v1/customers',
+    operationId: 'OnNewCustomer',
+    summary: 'When a customer is created',
+    since: 'createdSince',
+    // Customers of an import share one time, so that of the last one on a page would lead to the same page again.
+    value: '`syncedThrough`',
+    sort: 'updatedAt',
+  },
   {
     path: '/v1/proposals',
     operationId: 'OnProposalStatus',
     summary: 'When the status of a proposal changes',
-    field: 'statusChanged',
+    since: 'statusChangedSince',
+    value: 'the newest `statusChangedAt`',
+    sort: 'statusChangedAt',
   },
 ];
 
 export function triggers(operations: Operations): Operations {
   return Object.fromEntries(
-    polled.map(({ path, field, ...names }) => {
+    polled.map(({ path, since, value, sort, ...names }) => {
       const list = operations[path]?.get;
       if (!list) throw new Error(`There is no list at ${path}.`);
       const trigger = {
         ...list,
         ...names,
-        description: `Polls for changes, oldest first. For the trigger state, use the parameter \`${field}Since\`, with the newest \`${field}At\` as its value.`,
+        description: `Polls for changes, oldest first. For the trigger state, use the parameter \`${since}\`, with ${value} as its value.`,
         'x-ms-trigger': 'batch',
         'x-ms-trigger-metadata': { kind: 'query', mode: 'polling' },
-        parameters: [list.parameters].flat().map((parameter) => sortedBy(`${field}At`, Object(parameter))),
+        parameters: [list.parameters].flat().map((parameter) => fixed({ sort, limit: 100 }, Object(parameter))),
       };
       // A path can have only one GET. The server accepts a trailing slash, so this is a separate path.
       return [`${path}/`, { get: trigger }];
@@ -32,9 +42,9 @@ export function triggers(operations: Operations): Operations {
   );
 }
 
-/** The order is fixed: the connector sends it without showing it. */
-function sortedBy(field: string, parameter: Json): Json {
-  if (parameter.name !== 'sort') return parameter;
-  const fixed = { required: true, default: field, 'x-example': field, 'x-ms-visibility': 'internal' };
-  return { ...parameter, ...fixed };
+/** The connector sends these values without showing them. */
+function fixed(values: Json, parameter: Json): Json {
+  const value = values[String(parameter.name)];
+  if (value === undefined) return parameter;
+  return { ...parameter, required: true, default: value, 'x-example': value, 'x-ms-visibility': 'internal' };
 }
