@@ -33,7 +33,8 @@ export class Sync<Page extends PageShape> implements AsyncIterable<RecordOf<Page
   constructor(pages: Pages<Page>, { since, checkpoint, ...query }: Query & Start) {
     this.#pages = pages;
     this.#query = query;
-    this.#syncedThrough = since instanceof Date ? timeText(since) : (since ?? null);
+    const text = since instanceof Date ? timeText(since) : since;
+    this.#syncedThrough = text === undefined || text === '' ? null : text;
     if (typeof checkpoint !== 'string') return;
     const parts = checkpoint.split(' ');
     // The time before it may contain spaces.
