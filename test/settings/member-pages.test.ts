@@ -161,6 +161,15 @@ describe('a member', () => {
     expect((await post(`${pathOf(leaver)}/remove`)).status).toBe(404);
   });
 
+  test('who leaves is told so, not that nothing was changed', async () => {
+    const { tenant, post, pathOf } = await scene();
+    const leaver = await someone(world, tenant, 'admin');
+    const visiting = await signIn(world, leaver);
+    const { location } = await post(`${pathOf(leaver)}/remove`, {}, visiting);
+    const { text } = await visiting.get(location ?? '');
+    expect(text).toContain('You are no longer a member of the organization, and are signed out.');
+  });
+
   test('who was removed can join another organization, but needs a new password', async () => {
     const { tenant } = await scene();
     const leaver = await someone(world, tenant);

@@ -129,6 +129,8 @@ async function setRole(change: Change): Promise<string> {
 
 async function remove(change: Change): Promise<string> {
   const removed = await removeMember(change.em, change.member, subjectOf(change));
+  // The session goes on if it has other organizations.
+  if (removed.id === change.member.id) return '/settings/sign-in?after=left';
   return `${path}?removed=${publicId('member', removed.id)}`;
 }
 

@@ -11,6 +11,7 @@ import { sentenceFor } from '../visit.ts';
 /** Why the visitor is on this page, by the value of `?after=`. */
 const arrivals: Record<string, string> = {
   'signed-out': 'You are signed out.',
+  left: 'You are no longer a member of the organization, and are signed out.',
   'too-late': 'That took too long, or your sign-in has changed in the meantime. Sign in again.',
   'session-ended': 'Your session has ended, and nothing was changed. Sign in to continue where you left off.',
 };
