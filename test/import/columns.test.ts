@@ -438,6 +438,23 @@ describe('an export of another tool', () => {
     expect((await fetch('customers', 'cus_1')).metadata).toEqual({ plan_b: 'one', plan_b_2: 'two', tier: 'three' });
   });
 
+  test.each([
+    ['HubSpot', 'Record ID,First Name,Last Name,Email,City', { 'Record ID': '' }, '7,,,,Lyon', 'Contact 7'],
+    [
+      'Shopify',
+      'Customer ID,First Name,Last Name,Email,Accepts Email Marketing',
+      { 'Customer ID': '' },
+      '7,,,,no',
+      'Customer 7',
+    ],
+  ])('has a name for a record of %s with nothing but an id, and none without it', async (_, header, map, row, name) => {
+    const { csv, fetch } = await start();
+    expect(await csv('customers', `${header}\n${row}\n`)).toMatchObject({ created: 1 });
+    expect(await fetch('customers', '7')).toMatchObject({ name });
+    const { errors } = await csv('customers', `${header}\n${row}\n`, { map, match: 'none' });
+    expect(errors).toMatchObject([{ field: 'name', code: 'required' }]);
+  });
+
   test('can be remapped in part, and keeps the rest in metadata', async () => {
     const { csv, fetch } = await start();
     const [, , text = '', id = ''] = exportsOf.find(([name]) => name === 'HubSpot (contacts)') ?? [];

@@ -1,3 +1,4 @@
+import { namedById } from './preset.ts';
 import type { Preset } from './preset.ts';
 
 const place = {
@@ -32,7 +33,7 @@ export const hubspot: Preset[] = [
       const names = [row.firstName, row.lastName].filter(Boolean).join(' ');
       return {
         ...row,
-        name: names || (row.companyName ?? row.email ?? row.phone ?? `Contact ${String(row.externalId)}`),
+        name: names || (row.companyName ?? row.email ?? row.phone ?? namedById('Contact', row)),
       };
     },
   },

@@ -43,6 +43,10 @@ export const addressColumns = (
 ): Record<string, string> =>
   Object.fromEntries(Object.entries(columns).map(([part, column]) => [prefix + column, `${field}.${part}`]));
 
+/** The name of a record that has only an id; undefined if it has no id either. */
+export const namedById = (what: string, { externalId }: Row): string | undefined =>
+  typeof externalId === 'string' ? `${what} ${externalId}` : undefined;
+
 /** A leading apostrophe keeps spreadsheets from rounding long numbers. */
 export const withoutApostrophe = (cell: string): string => cell.replace(/^'/, '');
 

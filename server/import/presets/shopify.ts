@@ -1,4 +1,4 @@
-import { addressColumns, textOfHtml, withoutApostrophe, yesOrNo } from './preset.ts';
+import { addressColumns, namedById, textOfHtml, withoutApostrophe, yesOrNo } from './preset.ts';
 import type { Preset, Row } from './preset.ts';
 
 const address = {
@@ -38,7 +38,7 @@ export const shopify: Preset[] = [
     },
     finish: (row) => {
       const isNamed = row.firstName ?? row.lastName ?? row.companyName ?? row.email ?? row.phone;
-      return isNamed ? row : { ...row, name: `Customer ${String(row.externalId)}` };
+      return isNamed ? row : { ...row, name: namedById('Customer', row) };
     },
   },
   products('Shopify (products)', {
