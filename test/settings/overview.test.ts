@@ -19,6 +19,16 @@ const failuresIn = (page: string): string[] =>
     ([, code, times = '1']) => `${code} ${times}`,
   );
 
+test.each([
+  ['admin', true],
+  ['member', false],
+] as const)('the overview of an empty organization offers an import: %s, %s', async (role, isOffered) => {
+  const visiting = await signIn(world, await someone(world, await world.organization(), role));
+  const { text } = await visiting.get('/settings/overview');
+  expect(text).toContain('There are none yet.');
+  expect(text.includes('Import a file')).toBe(isOffered);
+});
+
 test('the overview counts live keys, requests and failures, and lists the latest failures', async () => {
   const tenant = await world.organization();
   await tenant.anotherKey('Ended');

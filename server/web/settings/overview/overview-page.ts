@@ -71,11 +71,11 @@ function failureSection(failures: readonly FailureGroup[], keys: readonly ApiKey
 async function newestSections(visit: Visit): Promise<Html[]> {
   const sections: Html[] = [];
   for (const kind of recordKinds)
-    sections.push(newestSection(kind, (await readList(visit, { kind, query: { limit: shown.records } })).data));
+    sections.push(newestSection(visit, kind, (await readList(visit, { kind, query: { limit: shown.records } })).data));
   return sections;
 }
 
-function newestSection(kind: RecordKind, data: Listed['data']): Html {
+function newestSection({ member }: Visit, kind: RecordKind, data: Listed['data']): Html {
   const { name } = kind;
   const titles = data.map((record) => {
     // The operation's response has the type that the kind's own row takes.
@@ -87,7 +87,9 @@ function newestSection(kind: RecordKind, data: Listed['data']): Html {
         ? html`<ul>
             ${titles}
           </ul>`
-        : html`<p class="empty">There are none yet. <a href="/settings/imports">Import a file</a></p>`
+        : html`<p class="empty">
+            There are none yet. ${member.role === 'admin' && html`<a href="/settings/imports">Import a file</a>`}
+          </p>`
     }
     <p><a href="/settings/${name}">All ${name}</a></p>`;
   return section(`new-${name}`, `New ${name}`, content);
