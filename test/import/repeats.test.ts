@@ -32,14 +32,22 @@ describe('a file whose rows are all about one record', () => {
   });
 });
 
-test('the last row wins, whether rows name the record by its id or by its externalId', async () => {
-  const tenant = await world.organization();
-  const { rows } = importInto(world, tenant);
-  await rows('customers', { externalId: 'R-1', name: 'Ana' });
-  const { id } = await fetchRecord(tenant, 'customers', 'R-1');
-  await rows('customers', { id, name: 'Bo' }, { externalId: 'R-1', name: 'Ana' });
-  expect(await fetchRecord(tenant, 'customers', 'R-1')).toMatchObject({ name: 'Ana' });
-});
+test.each([
+  ['customers', { name: 'Ana' }, { name: 'Bo' }],
+  ['proposals', { number: 'N-1', title: 'Spring', status: 'draft' }, { title: 'Autumn' }],
+] as const)(
+  '%s change row by row, whether rows name the record by its id or by its externalId',
+  async (kind, first, next) => {
+    const tenant = await world.organization();
+    const { rows } = importInto(world, tenant);
+    await rows(kind, { externalId: 'R-1', ...first });
+    const { id } = await fetchRecord(tenant, kind, 'R-1');
+    await rows(kind, { id, ...next }, { externalId: 'R-1', notes: 'Later' });
+    expect(await fetchRecord(tenant, kind, 'R-1')).toMatchObject({ ...next, notes: 'Later' });
+    await rows(kind, { id, ...next }, { externalId: 'R-1', ...first });
+    expect(await fetchRecord(tenant, kind, 'R-1')).toMatchObject(first);
+  },
+);
 
 /** Picks the same values for the same seed. */
 function picker(seed: number) {
