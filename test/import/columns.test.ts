@@ -47,6 +47,8 @@ describe('other people’s headers', () => {
     expect(await fetch('customers', 'C-1')).toMatchObject({ address: null, metadata: { Rating: '5' } });
     await csv('customers', 'externalId,Lead score (0–10)\nC-1,7\n', { restToMetadata: true });
     expect((await fetch('customers', 'C-1')).metadata).toEqual({ Rating: '5', Lead_score_0_10: '7' });
+    const unnamed = csv('customers', 'externalId,\nC-1,7\n', { restToMetadata: true });
+    await expect(unnamed).rejects.toThrow('column 2 has no name');
   });
 
   test('keep every value in metadata, even if they repeat or have no Latin letters', async () => {
