@@ -77,7 +77,7 @@ export async function readAuthorization(
 function readParameters(fields: object, names: readonly Parameter[]): Parameters {
   const found: Parameters = {};
   for (const name of names) {
-    const value: unknown = Object.hasOwn(fields, name) ? Reflect.get(fields, name) : undefined;
+    const value: unknown = Reflect.get(fields, name);
     if (value === undefined || value === '') continue;
     if (typeof value !== 'string') throw new OAuthError('invalid_request', `The parameter ${name} was sent twice.`);
     if (value.length > (longest[name] ?? 500))
