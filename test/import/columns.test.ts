@@ -351,10 +351,10 @@ describe('an export of another tool', () => {
     ],
     [
       'items',
-      'Title,URL handle,SKU,Price,Option1 value,Status\nTee,tee,T,5,Default Title,draft\n,tee,T-M,6,M,\nMug,mug,,7,,active\n',
+      'Title,URL handle,SKU,Price,Option1 value,Status,Product image URL\nTee,tee,T,5,Default Title,draft,https://a.example/1\n,tee,T-M,6,M,,https://a.example/2\nMug,mug,,7,,active,\n',
       'tee/M',
       'Shopify (products)',
-      { name: 'Tee (M)', status: 'archived' },
+      { name: 'Tee (M)', status: 'archived', imageUrl: 'https://a.example/2' },
     ],
     [
       'items',
