@@ -50,33 +50,44 @@ export function readNumber(cell: string, point: DecimalPoint): string {
     .replace(/\.$/, '');
 }
 
-const localDate = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:,?[ T](\d{1,2}):(\d\d)(?::(\d\d))?)?$/;
+const clock = String.raw`(?:,?[ T](?<hour>\d{1,2}):(?<minute>\d\d)(?::(?<second>\d\d))?(?:\s?(?<half>[AP])M)?)?`;
+const localDate = new RegExp(
+  String.raw`^(?<first>\d{1,2})(?<separator>[./-])(?<next>\d{1,2})\k<separator>(?<year>\d{4})${clock}$`,
+  'i',
+);
+/** As in East Asia. */
+const yearFirst = new RegExp(String.raw`^(?<year>\d{4})[./](?<month>\d{1,2})[./](?<day>\d{1,2})${clock}$`, 'i');
 const timeWithoutZone = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(:\d\d(?:\.\d+)?)?$/;
 
 /** Which order of day and month a date shows; undefined if both give the same day, or if it is not such a date. */
 export function dateOrderIn(cell: string): DateOrder | 'open' | undefined {
-  const found = localDate.exec(cell.trim());
+  const found = localDate.exec(cell.trim())?.groups;
   if (!found) return undefined;
-  const [, first, separator, second] = found;
+  const { first, separator, next } = found;
   // Nobody writes the month first with dots.
   if (separator === '.' || Number(first) > 12) return 'day-month';
-  if (Number(second) > 12) return 'month-day';
-  return first === second ? undefined : 'open';
+  if (Number(next) > 12) return 'month-day';
+  return first === next ? undefined : 'open';
 }
 
-export const hasNoZone = (cell: string): boolean =>
-  timeWithoutZone.test(cell) || /:/.test(localDate.exec(cell)?.[0] ?? '');
+export const hasNoZone = (cell: string): boolean => timeWithoutZone.test(cell) || partsOf(cell)?.hour !== undefined;
+
+const partsOf = (cell: string) => (yearFirst.exec(cell) ?? localDate.exec(cell))?.groups;
 
 /** The date or time in the API's form. A time without a zone is read as UTC; any other text is returned unchanged. */
 export function readDate(cell: string, order: DateOrder): string {
-  const found = localDate.exec(cell);
-  if (!found) return cell.replace(timeWithoutZone, (_, day, time, seconds) => `${day}T${time}${seconds ?? ':00'}Z`);
-  const [, first = '', separator, second = '', year, hour, minute, seconds = '00'] = found;
+  const parts = partsOf(cell);
+  if (!parts) return cell.replace(timeWithoutZone, (_, day, time, seconds) => `${day}T${time}${seconds ?? ':00'}Z`);
+  const { first = '', separator, next = '', year, hour, minute, second = '00', half } = parts;
   const isDayFirst = order === 'day-month' || separator === '.';
-  const [day, month] = isDayFirst ? [first, second] : [second, first];
+  const { day = isDayFirst ? first : next, month = isDayFirst ? next : first } = parts;
   const date = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
-  return hour === undefined ? date : `${date}T${hour.padStart(2, '0')}:${minute}:${seconds}Z`;
+  return hour === undefined ? date : `${date}T${hourOf(hour, half).padStart(2, '0')}:${minute}:${second}Z`;
 }
+
+/** 12 AM is midnight, and 12 PM is noon. */
+const hourOf = (hour: string, half: string | undefined): string =>
+  half === undefined ? hour : String((Number(hour) % 12) + (half.toUpperCase() === 'P' ? 12 : 0));
 
 /** The reading that all columns agree on. Without one, `examples` are the values to ask about, if any. */
 export function readingOf<Reading extends string>(

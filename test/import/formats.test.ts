@@ -183,6 +183,8 @@ describe('real-world CSV', () => {
     ['12/31/2025', '2025-12-31', '03/04/2026', '2026-03-04'],
     ['31.12.2025 14:05', '2025-12-31T14:05:00', '3.4.2026', '2026-04-03'],
     ['2025-12-31', '2025-12-31', '05/05/2026', '2026-05-05'],
+    ['2025/12/31 14:05', '2025-12-31T14:05:00', '2026/3/4', '2026-03-04'],
+    ['12/31/2025 2:05 PM', '2025-12-31T14:05:00', '1/2/2026 12:05:30\u202Fam', '2026-01-02T00:05:30'],
   ])('has its dates in one order: %s is %s', async (first, firstDate, second, secondDate) => {
     const { tenant, csv } = await start();
     await csv('customers', `externalId,name,createdAt\nC-1,Ana,${first}\nC-2,Bo,${second}\n`);
