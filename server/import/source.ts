@@ -66,13 +66,20 @@ const notText = (file: string) =>
     `${file} is not a text file. Save it as an Excel workbook (.xlsx) without a password, or as "CSV UTF-8".`,
   );
 
+const oneObject = (file: string) =>
+  new UsageError(
+    `${file} has one JSON object on several lines. Write each record on a line of its own, or all of them as one array.`,
+  );
+
 async function formatOf(source: Source): Promise<Format> {
   const named = namedFormats[extname(source.file.replace(/\.gz$/i, '')).toLowerCase()];
-  let first = '';
+  let start = '';
   for await (const text of textOf({ ...source, encoding: 'windows-1252' })) {
-    [first = ''] = text.replace(/^\u00EF\u00BB\u00BF/, '').trimStart();
-    if (first !== '') break;
+    start = text.replace(/^\u00EF\u00BB\u00BF/, '').trimStart();
+    if (start !== '') break;
   }
+  const [first] = start;
+  if (named !== 'csv' && /^\{\s*[\r\n]/.test(start)) throw oneObject(source.file);
   if (first === '[' && named !== 'csv') return 'json-array';
   return named ?? (first === '{' ? 'json-lines' : 'csv');
 }

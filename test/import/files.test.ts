@@ -199,6 +199,8 @@ describe('a file that cannot be imported at all', () => {
     const run = (file: string) => importFile({ database: world.database, organization, kind: 'customers', file });
     await expect(csv('proposals', 'externalId,lineItems\n')).rejects.toThrow('use JSON Lines for proposals with lines');
     await expect(run('/nowhere/rows.csv')).rejects.toThrow(UsageError);
+    const oneObject = JSON.stringify({ data: [{ externalId: 'C-1', name: 'Ana' }] }, undefined, 2);
+    await expect(withFile('rows.json', oneObject, run)).rejects.toThrow('has one JSON object on several lines');
     await expect(withFile('rows.csv', 'x', (file) => run(dirname(file)))).rejects.toThrow('is not a file');
   });
 });
