@@ -189,6 +189,10 @@ describe('a file that cannot be imported at all', () => {
     const damaged = Buffer.concat([Buffer.from(text), Buffer.from([0xff])]);
     await expect(csv('customers', damaged)).rejects.toThrow('is neither UTF-8 nor Windows-1252');
     await expect(csv('customers', Buffer.from([0x81, 0x8d, 0x0a]))).rejects.toThrow('is neither UTF-8');
+    // UTF-16 with half a character.
+    await expect(csv('customers', Buffer.from([0xff, 0xfe, 0x00, 0xd8, 0x0a, 0x00]))).rejects.toThrow(
+      'is neither UTF-8',
+    );
     await expect(csv('customers', Buffer.from('PK\u0003\u0004 and so on'))).rejects.toThrow('is an Excel workbook');
     await expect(rows('customers')).resolves.toEqual(counts({}));
   });
@@ -202,5 +206,7 @@ describe('a file that cannot be imported at all', () => {
     const oneObject = JSON.stringify({ data: [{ externalId: 'C-1', name: 'Ana' }] }, undefined, 2);
     await expect(withFile('rows.json', oneObject, run)).rejects.toThrow('has one JSON object on several lines');
     await expect(withFile('rows.csv', 'x', (file) => run(dirname(file)))).rejects.toThrow('is not a file');
+    const latin = Buffer.from('{"name":"Köln"}', 'latin1');
+    await expect(withFile('rows.jsonl', latin, run)).rejects.toThrow('is not UTF-8, as JSON must be');
   });
 });
