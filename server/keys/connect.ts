@@ -24,6 +24,7 @@ export async function connectKey(
 ): Promise<IssuedKey> {
   const before = await findConnectedKey(em, actor, wanted.clientId);
   if (!before) return issueKey(em, actor, wanted);
-  const { csrfTokenId, expiresInMs } = wanted;
-  return replaceKey(em, actor, { id: before.id, period: 'day', csrfTokenId, lifetime: { expiresInMs } });
+  const { csrfTokenId, clientId, clientHost, expiresInMs } = wanted;
+  const connected = { clientId, clientHost, expiresInMs };
+  return replaceKey(em, actor, { id: before.id, period: 'day', csrfTokenId, connected });
 }

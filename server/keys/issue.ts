@@ -72,15 +72,15 @@ type Replacement = {
   id: string;
   period: ReplacementPeriod;
   csrfTokenId?: string;
-  /** Without it, the new key lives as long as the old one was meant to. */
-  lifetime?: Pick<NewKey, 'expiresInMs'>;
+  /** If the application connects again. Otherwise, the new key lives as long as the old one was meant to. */
+  connected?: Connection & Pick<NewKey, 'expiresInMs'>;
 };
 
 /** Creates a replacement with the same name; the old key stops working after the period. */
 export async function replaceKey(
   em: ScopedEntityManager,
   actor: Actor,
-  { id, period, csrfTokenId, lifetime }: Replacement,
+  { id, period, csrfTokenId, connected }: Replacement,
 ): Promise<IssuedKey & { replaced: ApiKey }> {
   const attempt = { action: 'key_replaced', privilege: creating.privilege, detail: publicId('key', id) } as const;
   return asAdmin(em, actor, attempt, async (inner, organization) => {
@@ -91,9 +91,9 @@ export async function replaceKey(
     if (replaced.replacedBy !== null)
       throw new Problem('repeated', { sentence: 'This key has already been replaced. Nothing was changed.' });
     const { name, createdAt, endsAt, clientId, clientHost } = replaced;
-    const same = { expiresInMs: endsAt === null ? undefined : Date.parse(endsAt) - Date.parse(createdAt) };
-    const connection = clientId !== null && clientHost !== null ? { clientId, clientHost } : {};
-    const issued = await createKey(inner, actor, { name, csrfTokenId, ...(lifetime ?? same), ...connection });
+    const expiresInMs = endsAt === null ? undefined : Date.parse(endsAt) - Date.parse(createdAt);
+    const same = { expiresInMs, ...(clientId !== null && clientHost !== null && { clientId, clientHost }) };
+    const issued = await createKey(inner, actor, { name, csrfTokenId, ...(connected ?? same) });
     const ends = later(await transactionStartOf(inner, actor), replacementPeriods[period] * 1000);
     replaced.endsAt = endsAt !== null && endsAt < ends ? endsAt : ends;
     replaced.replacedBy = issued.key.id;

@@ -185,6 +185,15 @@ describe('connecting', () => {
     expect((await auditLog(world, tenant)).slice(-2)).toEqual(['key_replaced Robot', 'key_created Robot']);
   });
 
+  test('again shows the host that gets the new key', async () => {
+    const { tenant, visiting } = await scene(world);
+    const clientId = await register(world, { redirect_uris: [callback, 'https://new.example/callback'] });
+    for (const redirect_uri of [callback, 'https://new.example/callback'])
+      await connect(world, visiting, asking(clientId, { redirect_uri }));
+    const hosts = (await listKeys(tenant.em())).flatMap(({ clientHost }) => clientHost ?? []);
+    expect(hosts.toSorted()).toEqual(['agent.example', 'new.example']);
+  });
+
   test.each([
     ['127.0.0.1', 'http://127.0.0.1:51234'],
     // A CSP cannot name an IPv6 address.
