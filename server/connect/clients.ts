@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { isBlank } from '../../contract/text.ts';
 import { isSigned, sign } from '../text/signatures.ts';
 import type { Secret } from '../text/signatures.ts';
 import { nameLength } from '../entities/name.ts';
@@ -100,9 +101,13 @@ function readMetadata(body: unknown, what: string): { name: string; redirectUris
       'invalid_redirect_uri',
       'A redirect URI must be an https URL, or an http URL of localhost, 127.0.0.1 or [::1], without fragment and password.',
     );
-  const name = [...printable(typed).trim().normalize('NFC')].slice(0, nameLength.apiKey).join('').trim();
-  return { name: name === '' ? hostOf(redirectUris[0] ?? '') : name, redirectUris };
+  const name = nameOfKey(typed);
+  return { name: isBlank(name) ? nameOfKey(hostOf(redirectUris[0] ?? '')) : name, redirectUris };
 }
+
+/** What of this text can name a key. */
+const nameOfKey = (text: string) =>
+  [...printable(text).trim().normalize('NFC')].slice(0, nameLength.apiKey).join('').trim();
 
 /** Fetched as webhooks are sent: from public addresses over https, without following redirects. */
 async function fetchClient(id: string, destinations: Destinations): Promise<ConnectClient> {

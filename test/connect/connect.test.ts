@@ -474,6 +474,9 @@ describe('registration', () => {
       (await postJson(`${world.url}/oauth/register`, registration({ client_name: name, ...more }))).body.client_name;
     expect(await nameOf(undefined)).toBe('agent.example');
     expect(await nameOf('  ')).toBe('agent.example');
+    expect(await nameOf('\u3164')).toBe('agent.example');
+    const longHost = `${'a'.repeat(40)}.${'b'.repeat(40)}.example`;
+    expect(await nameOf('', { redirect_uris: [`https://${longHost}/`] })).toBe(longHost.slice(0, 80));
     expect(await nameOf('', { redirect_uris: ['https://agent.example:8443/'] })).toBe('agent.example:8443');
     expect(await nameOf('\u{1F600}'.repeat(300))).toBe('\u{1F600}'.repeat(80));
     expect(await nameOf(`${'x'.repeat(79)} y`)).toBe('x'.repeat(79));
