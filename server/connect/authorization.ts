@@ -1,5 +1,5 @@
 /** The request with which an application sends a person to the consent page, and the response that takes them back. */
-import { resourcesOf, responseMode } from './metadata.ts';
+import { plainResource, resourcesOf, responseMode } from './metadata.ts';
 import type { ConnectClient } from './clients.ts';
 import { longestClientId } from './clients.ts';
 import { OAuthError } from './oauth-error.ts';
@@ -101,7 +101,7 @@ function challengeIn(
   const { code_challenge: challenge = '', code_challenge_method: method } = pkce;
   if (method !== 'S256' || !/^[\w-]{43}$/.test(challenge))
     throw new OAuthError('invalid_request', 'The application does not protect its request with PKCE (S256).');
-  if (resource !== undefined && !resourcesOf(baseUrl).includes(resource.replace(/\/$/, '')))
+  if (resource !== undefined && !resourcesOf(baseUrl).includes(plainResource(resource)))
     throw new OAuthError('invalid_target', 'The application asks for access to another service.');
   return challenge;
 }

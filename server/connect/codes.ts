@@ -9,6 +9,7 @@ import { findKeyOfForm } from '../keys/list.ts';
 import { revokeForClient } from '../keys/revoke.ts';
 import { isSettingsProblem } from '../problems/problem.ts';
 import type { Actor } from '../records/require-admin.ts';
+import { plainResource } from './metadata.ts';
 import { OAuthError } from './oauth-error.ts';
 
 export const codeSeconds = 60;
@@ -93,6 +94,6 @@ function requireVerifier({ codeVerifier, resource }: Exchange, granted: Grant): 
   const isForm = /^[\w.~-]{43,128}$/.test(codeVerifier);
   if (!isForm || hash('sha256', codeVerifier, 'base64url') !== granted.codeChallenge)
     throw new OAuthError('invalid_grant', 'The code_verifier does not belong to the code_challenge of this code.');
-  if (resource !== undefined && resource !== granted.resource)
+  if (resource !== undefined && plainResource(resource) !== plainResource(granted.resource ?? ''))
     throw new OAuthError('invalid_target', 'This code was issued for another resource.');
 }

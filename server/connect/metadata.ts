@@ -7,6 +7,9 @@ export const consentPath = '/settings/connect';
 /** One key works for all of them. */
 export const resourcesOf = (baseUrl: string): string[] => [baseUrl, `${baseUrl}/mcp`, `${baseUrl}/v1`];
 
+/** Some clients append a slash. */
+export const plainResource = (sent: string): string => sent.replace(/\/$/, '');
+
 export const resourceMetadataUrl = (baseUrl: string, resource: '/mcp' | '/v1'): string =>
   `${baseUrl}/.well-known/oauth-protected-resource${resource}`;
 

@@ -221,10 +221,17 @@ describe('connecting', () => {
 
   test('does not require the redirect URI with the code, as in OAuth 2.1', async () => {
     const { visiting, clientId } = await scene(world);
-    // Some clients append a slash to the resource.
-    const ask = asking(clientId, { resource: `${world.url}/mcp/` });
-    const code = answerIn(await agree(visiting, ask)).get('code') ?? '';
-    expect((await exchange(world, ask, code, { redirect_uri: '' })).status).toBe(200);
+    // Some clients append a slash to the resource, with or without the code.
+    const resource = `${world.url}/mcp`;
+    for (const [asked, exchanged] of [
+      [`${resource}/`, ''],
+      [`${resource}/`, resource],
+      [resource, `${resource}/`],
+    ] as const) {
+      const ask = asking(clientId, { resource: asked });
+      const code = answerIn(await agree(visiting, ask)).get('code') ?? '';
+      expect((await exchange(world, ask, code, { redirect_uri: '', resource: exchanged })).status).toBe(200);
+    }
   });
 
   test('lets someone with several organizations choose one, and connects only the one that was shown', async () => {
