@@ -149,11 +149,14 @@ describe('POST /v1/customers', () => {
     for (const body of [{}, { notes: 'x' }, { email: '', firstName: null }])
       expect(await createErrors(tenant, body)).toEqual(['/name required']);
     expect(await createErrors(tenant, { taxId: 5 })).toEqual(['/name required', '/taxId invalid_type']);
+    expect(await createErrors(tenant, { name: 5 })).toEqual(['/name invalid_type']);
   });
 
   test('counts lengths in code points', async () => {
     const tenant = await world.organization();
     expect((await create(tenant, { name: '😀'.repeat(200) })).name).toHaveLength(400);
+    expect((await create(tenant, { name: 'ᾂ'.normalize('NFD').repeat(200) })).name).toBe('ᾂ'.repeat(200));
+    expect((await create(tenant, { name: `${' '.repeat(2000)}x` })).name).toBe('x');
     expect(await createErrors(tenant, { name: '😀'.repeat(201) })).toEqual(['/name too_long']);
   });
 
@@ -300,6 +303,8 @@ describe('PATCH /v1/customers/{customerId}', () => {
     expect((await tenant.call('PATCH', `/v1/customers/${id}`, { notes: 'm' }, headers)).status).toBe(200);
     const many = Object.fromEntries(Array.from({ length: 49 }, (_, index) => [`k${index}`, 'v']));
     expect(await patchErrors(tenant, id, { metadata: many })).toEqual(['/metadata too_many_items']);
+    const removed = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`old${index}`, null]));
+    await patch(tenant, id, { metadata: { ...removed, k: 'v' } });
     const tags = Array.from({ length: 20 }, (_, index) => `t${index}`);
     await patch(tenant, id, { tags });
     const exceeding = { id: 'cus_other', metadata: many, tags: { add: ['one more'] } };

@@ -208,6 +208,8 @@ describe('a list', () => {
         (await tenant.call('GET', `/v1/customers?${name}=${encodeURIComponent(time)}`)).body.data?.length;
       expect([await found('createdSince'), await found('createdBefore')], time).toEqual([1, 0]);
     }
+    const later = await tenant.call('GET', `/v1/customers?createdSince=${date}T${clock}0001Z`);
+    expect(later.body.data, 'a finer time is rounded up').toEqual([]);
     const statusOf = async (time: string) =>
       (await tenant.call('GET', `/v1/customers?createdSince=${encodeURIComponent(time)}`)).status;
     // The latest times in .NET and Python, which stand for no end.
@@ -219,6 +221,7 @@ describe('a list', () => {
       `${date} ${clock}`,
       '2016-12-31T12:00:60Z',
       '2016-12-31T23:59:61Z',
+      '2026-01-01T00:00:00+24:00',
       '9999-12-31T23:59:59.9999999-01:00',
       'UTC',
     ]) {
