@@ -149,7 +149,6 @@ describe('POST /v1/customers', () => {
     for (const body of [{}, { notes: 'x' }, { email: '', firstName: null }])
       expect(await createErrors(tenant, body)).toEqual(['/name required']);
     expect(await createErrors(tenant, { taxId: 5 })).toEqual(['/name required', '/taxId invalid_type']);
-    expect(await createErrors(tenant, { name: 5 })).toEqual(['/name invalid_type']);
   });
 
   test('counts lengths in code points', async () => {
