@@ -5,13 +5,8 @@ const nameIn = (language: string) => {
   const names = new Intl.DisplayNames(language, { type: 'region' });
   return (code: string): string => names.of(code) ?? code;
 };
-const inEnglish = nameIn('en');
 
-/** The English names, and the name in the country's main language. */
-function namesOf(code: string): string[] {
-  const { language } = new Intl.Locale(`und-${code}`).maximize();
-  return [...new Set([inEnglish(code), nameIn(language)(code), ...(otherNames[code] ?? [])])];
-}
+/** What people also call a country. */
 const otherNames: Readonly<Record<string, string[]>> = {
   CZ: ['Czech Republic'],
   GB: ['UK', 'Great Britain', 'England', 'Scotland', 'Wales', 'Northern Ireland'],
@@ -19,7 +14,7 @@ const otherNames: Readonly<Record<string, string[]>> = {
   TR: ['Turkey'],
   US: ['USA', 'America'],
 };
-/** The same for names that nobody searches for. */
+/** The same in files to import: names that a search need not find. */
 const furtherNames: Readonly<Record<string, string[]>> = {
   CZ: ['Tschechische Republik'],
   GB: ['Großbritannien', 'Angleterre', 'Gran Bretaña', 'Groot-Brittannië'],
@@ -32,10 +27,19 @@ const furtherNames: Readonly<Record<string, string[]>> = {
 
 let known: ReadonlyMap<string, readonly string[]> | undefined;
 
-/** Code → names. */
+/** Code → the English names, and the name in the country's main language. */
 export function countryNames(): ReadonlyMap<string, readonly string[]> {
-  known ??= new Map([...countryCodes].map((code) => [code, namesOf(code)]));
+  known ??= namesByCode();
   return known;
+}
+
+function namesByCode(): ReadonlyMap<string, readonly string[]> {
+  const inEnglish = nameIn('en');
+  const pairs = [...countryCodes].map((code) => {
+    const { language } = new Intl.Locale(`und-${code}`).maximize();
+    return [code, [...new Set([inEnglish(code), nameIn(language)(code), ...(otherNames[code] ?? [])])]] as const;
+  });
+  return new Map(pairs);
 }
 
 const bare = (name: string) =>
