@@ -144,10 +144,9 @@ const layers = [
   ['records/'],
   ['import/', 'keys/', 'accounts/'],
   ['uploads/', 'export/', 'webhooks/', 'api/', 'mcp/', 'connect/', 'demo/'],
-  ['web/'],
-  ['http/'],
-  ['commands/'],
-  ['main.ts', 'build/'],
+  ['web/', 'http/'],
+  ['commands/', 'build/'],
+  ['main.ts'],
 ];
 
 function folderOf(path: string): { folder: string; layer: number } | undefined {
@@ -188,8 +187,8 @@ const rawSql = [
   'server/export/', // pages of one snapshot, on one session whose $1 is the organization
   'server/import/', // set-based statements on one session, whose $1 is the organization; ANALYZE
   'server/keys/usage.ts', // counts of many organizations in one statement
-  'server/http/app.ts', // /readyz
-  'server/http/retention.ts', // what has expired, of every organization
+  'server/commands/serve/app.ts', // /readyz
+  'server/commands/serve/retention.ts', // what has expired, of every organization
   'server/webhooks/', // endpoints of many organizations in one statement; deliveries, with the organization as $1
 ];
 /** Where statements of one organization run. */
@@ -200,7 +199,7 @@ const ofManyOrganizations = [
   'server/accounts/sessions.ts', // the same
   'server/database/erased-uploads.ts', // files of all of them, in one folder
   'server/database/migrations/',
-  'server/http/retention.ts', // what has expired
+  'server/commands/serve/retention.ts', // what has expired
   'server/import/write.ts', // joins a temporary table that belongs to one import
   'server/webhooks/backlog.ts', // counts for the metrics
 ];
@@ -224,7 +223,7 @@ const unchecked = [
 const binders = ['server/database/tenant.ts'];
 /** Where connections are passed on, but not used. */
 const connectionCarriers = [
-  'server/http/server.ts', // makes what uses them
+  'server/commands/serve/server.ts', // makes what uses them
   'server/http/metrics.ts', // counts them
 ];
 /** A member or an alias of a connection pool. */
@@ -246,7 +245,12 @@ const executes = [
 ];
 /** The one place that builds statements, with the filter applied and verified. */
 const queryBuilders = ['server/records/selection.ts'];
-const expressFolders = ['server/http/', 'server/web/'];
+const expressFolders = [
+  'server/http/',
+  'server/web/',
+  'server/commands/serve/',
+  'server/problems/method-not-allowed.ts',
+];
 /** Where the environment is read: the configuration, and the switch that shows stack traces. */
 const environmentReaders = [
   'server/config.ts',
@@ -319,7 +323,7 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
       'client/e.ts': `import type { Customer } from '../contract/customers.ts';`,
       'client/f.ts': `import { generate } from './build/generate.ts';`,
       'client/zapier/a.ts': `import { resourcesOf } from '../build/resources.ts';`,
-      'client/build/a.ts': `import { serve } from '../../server/http/server.ts';`,
+      'client/build/a.ts': `import { serve } from '../../server/commands/serve/server.ts';`,
     },
   },
   'the contract and the client use no Node API': {
@@ -334,9 +338,9 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
     broken: {
       'server/entities/a.ts': `import { openDatabase } from '../database/orm.ts';`,
       'server/api/a.ts': `import { html } from '../web/html.ts';`,
-      'server/keys/a.ts': `import type { Parts } from '../http/app.ts';`,
+      'server/keys/a.ts': `import type { Log } from '../http/log.ts';`,
       'server/keys/b.ts': `import {\n  limitHeaders,\n} from '../http/rate-headers.ts';`,
-      'server/problems/a.ts': `const { serve } = await import('../http/server.ts');`,
+      'server/problems/a.ts': `const { serve } = await import('../commands/serve/server.ts');`,
       'server/app.ts': `import { useWorld } from './world.ts';`,
       'server/helpers/a.ts': '',
     },
@@ -383,7 +387,7 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
     broken: {
       'server/api/a.ts': 'const pool = new pg.Pool({ max: 1 });',
       'server/demo/a.ts': 'const client = new Client(url);',
-      'server/http/app.ts': 'const orm = new MikroORM({});',
+      'server/commands/serve/app.ts': 'const orm = new MikroORM({});',
     },
   },
   'raw SQL appears only where it is listed': {
@@ -541,7 +545,7 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
   },
   'the environment is read in one place': {
     law: word(/\bprocess\.env\b/, product, environmentReaders),
-    broken: { 'server/http/server.ts': 'const port = process.env.PORT;' },
+    broken: { 'server/commands/serve/server.ts': 'const port = process.env.PORT;' },
   },
   'only these files depend on their own folder': {
     law: word(/\bimport\.meta\b/, ['server/'], placed),

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openTracing } from '../server/commands/serve-process.ts';
+import { openTracing } from '../server/commands/serve/process.ts';
 import { readConfig } from '../server/config.ts';
 import { statementName } from '../server/database/statements.ts';
 import type { Tracing } from '../server/http/tracing.ts';

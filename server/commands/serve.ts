@@ -6,8 +6,8 @@ import { misspelledVariables } from './misspelled-variables.ts';
 import { onStopSignal } from './stop-signal.ts';
 import { wholeNumber } from './command.ts';
 import type { Declare } from './command.ts';
-import { serveProcess } from './serve-process.ts';
-import { serveWithWorkers } from './serve-workers.ts';
+import { serveProcess } from './serve/process.ts';
+import { serveWithWorkers } from './serve/workers.ts';
 import { warn } from './terminal.ts';
 
 /** Each name with its meaning below, in lines of at most 90 characters. */

@@ -21,7 +21,7 @@ import { Problem } from '../problems/problem.ts';
 import type { EndpointParts } from '../webhooks/endpoints.ts';
 import { readBody } from './body.ts';
 import type { Secret } from '../text/signatures.ts';
-import { rejectOtherMethods } from '../web/methods.ts';
+import { rejectOtherMethods } from '../problems/method-not-allowed.ts';
 
 type Parts = {
   database: Database;

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { freshId } from '../records/public-id.ts';
 import { Problem } from '../problems/problem.ts';
-import { slowRequests } from '../web/slow-requests.ts';
+import { slowRequests } from '../limits/slow-requests.ts';
 import { remove } from './in-flight.ts';
 import type { Log } from './log.ts';
 

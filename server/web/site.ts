@@ -8,7 +8,7 @@ import { guideUrl } from './docs/layout.ts';
 import { llmsFullText, llmsText, pages } from './docs/pages.ts';
 import { wantsPage } from './docs/router.ts';
 import { escapeHtml, html } from './html.ts';
-import { rejectOtherMethods } from './methods.ts';
+import { rejectOtherMethods } from '../problems/method-not-allowed.ts';
 import { sendErrorPage } from './settings/error-page.ts';
 import { sendPage } from './settings/layout.ts';
 import { pageNotFound } from './settings/page.ts';

@@ -4,7 +4,7 @@ import { Agent, request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Database } from '../../server/database/orm.ts';
-import { serve } from '../../server/http/server.ts';
+import { serve } from '../../server/commands/serve/server.ts';
 import { memoryRateLimiter } from '../../server/limits/rate-limit.ts';
 import { statementsDuring } from '../statements.ts';
 import { withPostgres } from './postgres.ts';

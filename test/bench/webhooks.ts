@@ -14,7 +14,7 @@ import { createOrganization } from '../../server/accounts/organizations.ts';
 import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import { forOrganization } from '../../server/database/tenant.ts';
-import { serve } from '../../server/http/server.ts';
+import { serve } from '../../server/commands/serve/server.ts';
 import { importFile } from '../../server/import/import-file.ts';
 import { issueKey } from '../../server/keys/issue.ts';
 import { createDestinations } from '../../server/outgoing/addresses.ts';

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import { ensureDemo } from '../../server/demo/demo.ts';
-import { serve } from '../../server/http/server.ts';
+import { serve } from '../../server/commands/serve/server.ts';
 import { ownDatabase } from '../database.ts';
 import { documents, versions } from './documents.ts';
 

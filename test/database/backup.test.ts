@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readBackup, writeBackup } from '../../server/database/backup.ts';
 import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
-import { serve } from '../../server/http/server.ts';
+import { serve } from '../../server/commands/serve/server.ts';
 import { start } from '../faults/processes.ts';
 import { administer, ownDatabase } from '../database.ts';
 import { waitingStatements } from '../locks.ts';

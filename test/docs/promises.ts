@@ -31,8 +31,8 @@ const words = (value: number) => inWords[value] ?? String(value);
 
 const [limit, seconds] = [rateLimit.limit, rateLimit.windowSeconds];
 const [shortest, ...longer] = expiryDays;
-const graceSeconds = constant('server/commands/serve-process.ts', 'graceMs') / 1000;
-const drainSeconds = constant('server/http/server.ts', 'drain') / 1000;
+const graceSeconds = constant('server/commands/serve/process.ts', 'graceMs') / 1000;
+const drainSeconds = constant('server/commands/serve/server.ts', 'drain') / 1000;
 const pool = (size: string) => constant('server/database/orm.ts', size);
 /** Connections that go through PgBouncer: all but MikroORM's. */
 const pooled = pool('readConnections') + pool('writeConnections') + 2 * pool('controlConnections');
@@ -89,8 +89,8 @@ export const promised: Readonly<Record<string, readonly string[]>> = {
     `After ${words(attemptLimits.code.most)} wrong ones, wait ${attemptLimits.code.seconds / 60} minutes`,
   ],
   operating: [
-    `idle connections after ${constant('server/http/server.ts', 'keepAlive') / 1000} seconds`,
-    `response within ${constant('server/http/app.ts', 'deadlineMs') / 1000} seconds`,
+    `idle connections after ${constant('server/commands/serve/server.ts', 'keepAlive') / 1000} seconds`,
+    `response within ${constant('server/commands/serve/app.ts', 'deadlineMs') / 1000} seconds`,
     `takes effect on every process ${trusted}`,
     `up to ${connections}:`,
     `(N + 1) × ${connections} per machine`,

@@ -7,8 +7,8 @@ import { openDatabase } from '../../server/database/orm.ts';
 import type { Database } from '../../server/database/orm.ts';
 import { forOrganization } from '../../server/database/tenant.ts';
 import type { Organization } from '../../server/entities/organization.ts';
-import { serve } from '../../server/http/server.ts';
-import type { ServeOptions } from '../../server/http/server.ts';
+import { serve } from '../../server/commands/serve/server.ts';
+import type { ServeOptions } from '../../server/commands/serve/server.ts';
 import { issueKey } from '../../server/keys/issue.ts';
 import { ownUploadFolder } from '../upload-folder.ts';
 

@@ -1,6 +1,6 @@
 /** The service as a separate process, whose work another process takes over soon after it is killed. */
 import { openDatabase } from '../../server/database/orm.ts';
-import { serve } from '../../server/http/server.ts';
+import { serve } from '../../server/commands/serve/server.ts';
 
 const { DATABASE_URL = '', AUTH_SECRET } = process.env;
 const serving = await serve({

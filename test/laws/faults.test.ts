@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { OpenedDatabase } from '../../server/database/orm.ts';
-import { serve } from '../../server/http/server.ts';
+import { serve } from '../../server/commands/serve/server.ts';
 import { administer, ownDatabase } from '../database.ts';
 import { useWorld } from '../world.ts';
 

@@ -1,7 +1,7 @@
 /** How long data is kept: for each table, a row that is a minute too young to be removed, and one a minute too old. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { removeExpired } from '../../server/http/retention.ts';
+import { removeExpired } from '../../server/commands/serve/retention.ts';
 import { uuidv7 } from '../../server/entities/uuid.ts';
 import { batchSize } from '../../server/database/batches.ts';
 import { expireDeliveries } from '../../server/webhooks/expire.ts';
@@ -123,7 +123,7 @@ async function keptOf({ table, time, keptFor, columns }: Kind, work: () => Promi
 
 describe('removal in the background', () => {
   test('covers exactly the tables listed here', () => {
-    const source = readFileSync(new URL('../../server/http/retention.ts', import.meta.url), 'utf8');
+    const source = readFileSync(new URL('../../server/commands/serve/retention.ts', import.meta.url), 'utf8');
     const tables = [...source.matchAll(/ table: '([^']+)'/g)].map(([, name]) => name);
     expect(tables.length).toBeGreaterThan(8);
     expect(new Set(tables)).toEqual(new Set(kinds.map(({ table }) => table)));

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { admitMail, admitReset, admitSignIn, attemptLimits, claimWork } from '../../server/accounts/attempts.ts';
 import { knownDevices } from '../../server/accounts/known-devices.ts';
-import { mostAttempts, removeExpired } from '../../server/http/retention.ts';
+import { mostAttempts, removeExpired } from '../../server/commands/serve/retention.ts';
 import { useWorld } from '../world.ts';
 
 const world = useWorld({ ownDatabase: true });

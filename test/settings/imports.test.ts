@@ -10,7 +10,7 @@ import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Upload } from '../../server/entities/upload.ts';
 import { remember, rememberedChoices } from '../../server/uploads/stored.ts';
 import { Uploads } from '../../server/uploads/uploads.ts';
-import { removeExpired } from '../../server/http/retention.ts';
+import { removeExpired } from '../../server/commands/serve/retention.ts';
 import { forOrganization } from '../../server/database/tenant.ts';
 import { eraseCustomer } from '../../server/records/erase-customer.ts';
 import { publicId, storedId } from '../../server/records/public-id.ts';

@@ -1,7 +1,7 @@
 /** AUTH_SECRET: a process with a different one is warned, and a list rotates it without invalidating anything. */
 import { expect, onTestFinished, test } from 'vitest';
 import { WebhookEndpoint } from '../../server/entities/webhook.ts';
-import { serve } from '../../server/http/server.ts';
+import { serve } from '../../server/commands/serve/server.ts';
 import { createDestinations } from '../../server/outgoing/addresses.ts';
 import { createSeal } from '../../server/text/seal.ts';
 import { createEndpoint, replaceSecret } from '../../server/webhooks/endpoints.ts';

@@ -7,7 +7,7 @@ import { issueLink, setPassword } from '../../server/accounts/password-links.ts'
 import { SignIns } from '../../server/accounts/sign-in.ts';
 import { codeSeconds } from '../../server/accounts/second-step.ts';
 import type { Member, Role } from '../../server/entities/organization.ts';
-import { serve } from '../../server/http/server.ts';
+import { serve } from '../../server/commands/serve/server.ts';
 import { publicId } from '../../server/records/public-id.ts';
 import { runCommand } from '../command.ts';
 import { useWorld } from '../world.ts';

@@ -4,7 +4,7 @@ import type { Request, Response, Router } from 'express';
 import { serveAssets } from '../assets.ts';
 import { contentSecurityPolicy } from '../content-security-policy.ts';
 import { html, Html } from '../html.ts';
-import { rejectOtherMethods } from '../methods.ts';
+import { rejectOtherMethods } from '../../problems/method-not-allowed.ts';
 import { changelogFeed } from './changelog.ts';
 import { assets, framePage } from './layout.ts';
 import { readPicture, renderMarkdown, rootOf, sectionsOf, withAbsoluteUrls, withServiceUrl } from './markdown.ts';

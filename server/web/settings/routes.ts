@@ -14,7 +14,7 @@ import { accountRoutes } from './account/account-page.ts';
 import { twoFactorRoutes } from './account/two-factor-routes.ts';
 import { activityRoutes } from './activity/activity-page.ts';
 import { connectRoutes } from './connect/connect-routes.ts';
-import { rejectOtherMethods } from '../methods.ts';
+import { rejectOtherMethods } from '../../problems/method-not-allowed.ts';
 import { csrfTokens } from './csrf.ts';
 import { sendErrorPage } from './error-page.ts';
 import { exportRoutes } from './export/export-routes.ts';

@@ -5,7 +5,7 @@ import { Busboy } from '@fastify/busboy';
 import type { BusboyHeaders } from '@fastify/busboy';
 import type { Request, RequestHandler, Response } from 'express';
 import { Problem } from '../../../problems/problem.ts';
-import { slowRequests } from '../../slow-requests.ts';
+import { slowRequests } from '../../../limits/slow-requests.ts';
 
 /** `isCut` tells whether the form ended in the middle of the file. */
 export type ReceivedFile = { name: string; stream: Readable; isTooLarge: () => boolean; isCut: () => boolean };

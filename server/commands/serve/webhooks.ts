@@ -1,30 +1,30 @@
 /** Assembles the webhooks of a serving process, and wakes them. */
-import { createMailer } from '../outgoing/mail.ts';
-import { metadataOf, operationsOf } from '../../contract/operations.ts';
-import { v1 } from '../../contract/v1.ts';
-import type { Database } from '../database/orm.ts';
-import type { Tenant } from '../database/tenant.ts';
-import type { UsageEvent } from '../keys/usage.ts';
-import { customerTable, presentCustomer } from '../records/customer.ts';
-import { itemTable, presentItem } from '../records/item.ts';
-import { presentProposal, proposalWithLines } from '../records/proposal.ts';
-import { readEach } from '../records/reader.ts';
-import type { Selection } from '../records/selection.ts';
-import { anyOf } from '../records/sql.ts';
-import { createDestinations } from '../outgoing/addresses.ts';
-import type { Resolve } from '../outgoing/addresses.ts';
-import type { DeliveryParts } from '../webhooks/deliver.ts';
-import type { EndpointParts } from '../webhooks/endpoints.ts';
-import { createRender } from '../webhooks/render.ts';
-import type { ReadRecords } from '../webhooks/render.ts';
-import { runLimits, Webhooks } from '../webhooks/run.ts';
-import type { RunLimits } from '../webhooks/run.ts';
-import { createSeal } from '../text/seal.ts';
-import { createSender, sendLimits } from '../outgoing/send.ts';
-import type { SendLimits } from '../outgoing/send.ts';
-import { createSwitchOff } from '../webhooks/switch-off.ts';
-import type { SettingsOptions } from '../web/settings/routes.ts';
-import type { Secret } from '../text/signatures.ts';
+import { createMailer } from '../../outgoing/mail.ts';
+import { metadataOf, operationsOf } from '../../../contract/operations.ts';
+import { v1 } from '../../../contract/v1.ts';
+import type { Database } from '../../database/orm.ts';
+import type { Tenant } from '../../database/tenant.ts';
+import type { UsageEvent } from '../../keys/usage.ts';
+import { customerTable, presentCustomer } from '../../records/customer.ts';
+import { itemTable, presentItem } from '../../records/item.ts';
+import { presentProposal, proposalWithLines } from '../../records/proposal.ts';
+import { readEach } from '../../records/reader.ts';
+import type { Selection } from '../../records/selection.ts';
+import { anyOf } from '../../records/sql.ts';
+import { createDestinations } from '../../outgoing/addresses.ts';
+import type { Resolve } from '../../outgoing/addresses.ts';
+import type { DeliveryParts } from '../../webhooks/deliver.ts';
+import type { EndpointParts } from '../../webhooks/endpoints.ts';
+import { createRender } from '../../webhooks/render.ts';
+import type { ReadRecords } from '../../webhooks/render.ts';
+import { runLimits, Webhooks } from '../../webhooks/run.ts';
+import type { RunLimits } from '../../webhooks/run.ts';
+import { createSeal } from '../../text/seal.ts';
+import { createSender, sendLimits } from '../../outgoing/send.ts';
+import type { SendLimits } from '../../outgoing/send.ts';
+import { createSwitchOff } from '../../webhooks/switch-off.ts';
+import type { SettingsOptions } from '../../web/settings/routes.ts';
+import type { Secret } from '../../text/signatures.ts';
 
 export type WebhookOptions = {
   /** Private networks in which the operator allows endpoints. */

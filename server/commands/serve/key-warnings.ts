@@ -1,17 +1,17 @@
 /** Emails admins about keys that need their attention, in the background of a serving process. */
-import { claimWork } from '../accounts/attempts.ts';
-import { createMailer } from '../outgoing/mail.ts';
-import type { Mail, Mailer } from '../outgoing/mail.ts';
-import { listOrganizations } from '../accounts/organizations.ts';
-import { createBackground } from '../database/background.ts';
-import type { Background } from '../database/background.ts';
-import type { Database } from '../database/orm.ts';
-import { forOrganization } from '../database/tenant.ts';
-import { Member } from '../entities/organization.ts';
-import type { Organization } from '../entities/organization.ts';
-import { claimWarnings, readWarnings, releaseWarnings } from '../keys/warnings.ts';
-import type { Warning } from '../keys/warnings.ts';
-import type { SettingsOptions } from '../web/settings/routes.ts';
+import { claimWork } from '../../accounts/attempts.ts';
+import { createMailer } from '../../outgoing/mail.ts';
+import type { Mail, Mailer } from '../../outgoing/mail.ts';
+import { listOrganizations } from '../../accounts/organizations.ts';
+import { createBackground } from '../../database/background.ts';
+import type { Background } from '../../database/background.ts';
+import type { Database } from '../../database/orm.ts';
+import { forOrganization } from '../../database/tenant.ts';
+import { Member } from '../../entities/organization.ts';
+import type { Organization } from '../../entities/organization.ts';
+import { claimWarnings, readWarnings, releaseWarnings } from '../../keys/warnings.ts';
+import type { Warning } from '../../keys/warnings.ts';
+import type { SettingsOptions } from '../../web/settings/routes.ts';
 
 export const fifteenMinutesMs = 15 * 60_000;
 

@@ -1,25 +1,25 @@
 /** The whole HTTP surface, in the order in which a request passes through it. */
 import express from 'express';
 import type { ErrorRequestHandler, Express, RequestHandler } from 'express';
-import type { RateLimiter } from '../limits/rate-limit.ts';
-import { admitAgent, admitCaller } from './admission.ts';
-import { responseDeadline } from './deadlines.ts';
-import { mountOperations } from './endpoints.ts';
-import { warnAboutProxies } from './connections.ts';
-import { identify } from './identify.ts';
-import { patchTypes } from './body.ts';
-import { compress } from './compress.ts';
-import { describeError } from './log.ts';
-import type { Log } from './log.ts';
-import { methodAdvice, pathPattern, routeHint } from './routes.ts';
-import { Problem } from '../problems/problem.ts';
-import { DeadlineError, toProblem } from '../problems/translate.ts';
-import { sendProblem } from './send-problem.ts';
-import { parseQuery } from '../text/query.ts';
-import { sendErrorPage } from '../web/settings/error-page.ts';
-import type { RouterParts } from '../web/settings/routes.ts';
-import { rejectOtherMethods } from '../web/methods.ts';
-import { siteRoutes, unknownPage } from '../web/site.ts';
+import type { RateLimiter } from '../../limits/rate-limit.ts';
+import { admitAgent, admitCaller } from '../../http/admission.ts';
+import { responseDeadline } from '../../http/deadlines.ts';
+import { mountOperations } from '../../http/endpoints.ts';
+import { warnAboutProxies } from '../../http/connections.ts';
+import { identify } from '../../http/identify.ts';
+import { patchTypes } from '../../http/body.ts';
+import { compress } from '../../http/compress.ts';
+import { describeError } from '../../http/log.ts';
+import type { Log } from '../../http/log.ts';
+import { methodAdvice, pathPattern, routeHint } from '../../http/routes.ts';
+import { Problem } from '../../problems/problem.ts';
+import { DeadlineError, toProblem } from '../../problems/translate.ts';
+import { sendProblem } from '../../http/send-problem.ts';
+import { parseQuery } from '../../text/query.ts';
+import { sendErrorPage } from '../../web/settings/error-page.ts';
+import type { RouterParts } from '../../web/settings/routes.ts';
+import { rejectOtherMethods } from '../../problems/method-not-allowed.ts';
+import { siteRoutes, unknownPage } from '../../web/site.ts';
 
 export type Parts = Omit<RouterParts, 'onError'> & {
   /** Limits what agents send besides tool calls. */
@@ -46,7 +46,7 @@ export function createApp(parts: Parts): Express {
   app.use(receive(parts, allowed));
   app.use(inApi(admitCaller(parts)));
   mountOperations(app, parts.shares);
-  const mcp = onDemand(async () => (await import('./mcp.ts')).mcpEndpoint(parts));
+  const mcp = onDemand(async () => (await import('../../http/mcp.ts')).mcpEndpoint(parts));
   app.use('/mcp', admitAgent(parts));
   app.post('/mcp', mcp);
 
@@ -94,26 +94,26 @@ const documents = ['/openapi.json', '/openapi-3.0.json', '/openapi.yaml', '/swag
 /** For people, and for the tools of API users. */
 function mountPages(app: Express, parts: Parts): void {
   const { baseUrl, log } = parts;
-  const openApi = onDemand(async () => (await import('./documents/routes.ts')).openApiRoutes(baseUrl));
+  const openApi = onDemand(async () => (await import('../../http/documents/routes.ts')).openApiRoutes(baseUrl));
   for (const path of documents) app.get(path, openApi);
   app.use(
     '/docs',
-    onDemand(async () => (await import('../web/docs/router.ts')).docs(baseUrl)),
+    onDemand(async () => (await import('../../web/docs/router.ts')).docs(baseUrl)),
   );
   app.use(siteRoutes(parts));
   app.use(
     '/.well-known',
-    onDemand(async () => (await import('./oauth.ts')).discoveryRoutes(baseUrl)),
+    onDemand(async () => (await import('../../http/oauth.ts')).discoveryRoutes(baseUrl)),
   );
   app.use(
     '/oauth',
-    onDemand(async () => (await import('./oauth.ts')).oauthRoutes(parts)),
+    onDemand(async () => (await import('../../http/oauth.ts')).oauthRoutes(parts)),
   );
   const onError = (error: unknown) =>
     log({ message: 'settings failed outside a request', error: describeError(error) });
   app.use(
     '/settings',
-    onDemand(async () => (await import('../web/settings/routes.ts')).settingsRouter({ ...parts, onError })),
+    onDemand(async () => (await import('../../web/settings/routes.ts')).settingsRouter({ ...parts, onError })),
   );
 }
 

@@ -1,22 +1,22 @@
 /** One serving process: the only one, or one of several workers. */
 import cluster from 'node:cluster';
 import { join } from 'node:path';
-import { mailOptions } from '../outgoing/mail.ts';
-import { UsageError } from '../config.ts';
-import type { Config } from '../config.ts';
-import { openConfiguredDatabase, requirePooler } from '../database/open.ts';
-import type { ConfiguredDatabase } from '../database/open.ts';
-import { standardLog, warningLog } from '../http/log.ts';
-import type { Metrics } from '../http/metrics.ts';
-import { serve } from '../http/server.ts';
-import { memoryRateLimiter } from '../limits/rate-limit.ts';
-import { messageOf } from '../problems/message-of.ts';
-import { privateFolder } from '../uploads/files.ts';
-import type { SettingsOptions } from '../web/settings/routes.ts';
-import { collectGarbage, limitMemory } from './memory.ts';
-import { printStartup } from './startup.ts';
-import type { StopSignal } from './stop-signal.ts';
-import { printLines, warn } from './terminal.ts';
+import { mailOptions } from '../../outgoing/mail.ts';
+import { UsageError } from '../../config.ts';
+import type { Config } from '../../config.ts';
+import { openConfiguredDatabase, requirePooler } from '../../database/open.ts';
+import type { ConfiguredDatabase } from '../../database/open.ts';
+import { standardLog, warningLog } from '../../http/log.ts';
+import type { Metrics } from '../../http/metrics.ts';
+import { serve } from './server.ts';
+import { memoryRateLimiter } from '../../limits/rate-limit.ts';
+import { messageOf } from '../../problems/message-of.ts';
+import { privateFolder } from '../../uploads/files.ts';
+import type { SettingsOptions } from '../../web/settings/routes.ts';
+import { collectGarbage, limitMemory } from '../memory.ts';
+import { printStartup } from '../startup.ts';
+import type { StopSignal } from '../stop-signal.ts';
+import { printLines, warn } from '../terminal.ts';
 
 /** While draining, how long a proxy may still use an open connection. */
 const graceMs = 3_000;
@@ -47,7 +47,7 @@ type Parts = {
 };
 
 async function serveUntilStopped({ config, stop, demo, database, limiter }: Parts): Promise<void> {
-  const prometheus = config.METRICS_PORT === undefined ? undefined : await import('../http/metrics.ts');
+  const prometheus = config.METRICS_PORT === undefined ? undefined : await import('../../http/metrics.ts');
   const metrics = prometheus?.createMetrics(limiter.status);
   const tracing = await openTracing(config);
   const serving = await serve({
@@ -90,7 +90,7 @@ async function serveUntilStopped({ config, stop, demo, database, limiter }: Part
 /** Workers report to their primary, which serves the sums. */
 async function serveOwnMetrics({ HOST, METRICS_PORT }: Config, metrics: Metrics | undefined) {
   if (!metrics || METRICS_PORT === undefined || !cluster.isPrimary) return undefined;
-  const { serveMetrics } = await import('../http/metrics.ts');
+  const { serveMetrics } = await import('../../http/metrics.ts');
   return serveMetrics({ host: HOST, port: METRICS_PORT, read: () => metrics.register.metrics() });
 }
 
@@ -123,13 +123,13 @@ export async function openTracing(config: Config) {
   const { OTEL_SDK_DISABLED: isDisabled, OTEL_TRACES_EXPORTER: exporter } = config;
   const endpoint = config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? config.OTEL_EXPORTER_OTLP_ENDPOINT;
   if (isDisabled || exporter === 'none' || !(exporter ?? endpoint)) return undefined;
-  const { startTracing } = await import('../http/tracing.ts');
+  const { startTracing } = await import('../../http/tracing.ts');
   return startTracing(config);
 }
 
 async function openLimiter({ REDIS_URL: url }: Config) {
   if (!url) return { ...memoryRateLimiter(clock), status: undefined, close: () => undefined };
-  const { sharedRateLimiter } = await import('../limits/shared-rate-limit.ts');
+  const { sharedRateLimiter } = await import('../../limits/shared-rate-limit.ts');
   let problem = 'it does not respond';
   const onChange = (message: string, reason?: string) => {
     if (!reason) return standardLog({ message });

@@ -3,15 +3,15 @@ import cluster from 'node:cluster';
 import type { Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { UsageError } from '../config.ts';
-import type { Config } from '../config.ts';
-import { openConfiguredDatabase } from '../database/open.ts';
-import { urlOf } from '../http/listen.ts';
-import { standardLog, warningLog } from '../http/log.ts';
-import type { Snapshot, Totals } from '../http/metrics.ts';
-import { printStartup } from './startup.ts';
-import type { StopSignal } from './stop-signal.ts';
-import { printLines } from './terminal.ts';
+import { UsageError } from '../../config.ts';
+import type { Config } from '../../config.ts';
+import { openConfiguredDatabase } from '../../database/open.ts';
+import { urlOf } from '../../http/listen.ts';
+import { standardLog, warningLog } from '../../http/log.ts';
+import type { Snapshot, Totals } from '../../http/metrics.ts';
+import { printStartup } from '../startup.ts';
+import type { StopSignal } from '../stop-signal.ts';
+import { printLines } from '../terminal.ts';
 
 // Workers accept connections themselves. If this process handed a connection to a worker that is just dying, it would be
 // neither answered nor closed.
@@ -28,7 +28,7 @@ const stopMs = 27_000;
 export async function serveWithWorkers(count: number, config: Config, stop: StopSignal, { demo }: { demo: boolean }) {
   // Migrated once, before any worker starts; an embedded database runs as long as this process.
   const database = await openConfiguredDatabase(config, { onProgress: printLines });
-  const prometheus = config.METRICS_PORT === undefined ? undefined : await import('../http/metrics.ts');
+  const prometheus = config.METRICS_PORT === undefined ? undefined : await import('../../http/metrics.ts');
   const totals = prometheus?.createTotals();
   const workers = new WorkerPool(() => stop.isReceived(), totals);
   let scraped: { url: string; close(): void } | undefined;

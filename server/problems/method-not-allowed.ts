@@ -1,6 +1,6 @@
 /** OPTIONS and 405 responses for every path of a router, so all paths report their methods alike. */
 import type { IRouter } from 'express';
-import { Problem } from '../problems/problem.ts';
+import { Problem } from './problem.ts';
 
 /**
  * Call it after all routes are registered. Returns the paths, each with the value of its `Allow` header. `advise` may say

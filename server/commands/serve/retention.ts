@@ -1,11 +1,11 @@
 /** How long data is kept before a process removes it in the background. */
 import type pg from 'pg';
-import { usageBounds } from '../keys/usage.ts';
-import { batchSize, inBatches } from '../database/batches.ts';
-import { createBackground } from '../database/background.ts';
-import type { Background } from '../database/background.ts';
-import { idempotencyLifetime } from '../entities/idempotency-key.ts';
-import { expireDeliveries } from '../webhooks/expire.ts';
+import { usageBounds } from '../../keys/usage.ts';
+import { batchSize, inBatches } from '../../database/batches.ts';
+import { createBackground } from '../../database/background.ts';
+import type { Background } from '../../database/background.ts';
+import { idempotencyLifetime } from '../../entities/idempotency-key.ts';
+import { expireDeliveries } from '../../webhooks/expire.ts';
 
 /** Maximum number of attempt counts; beyond that, those that end first are removed. */
 export const mostAttempts = 100_000;
