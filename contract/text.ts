@@ -64,19 +64,19 @@ export function cleanText(value: string, max: number, multiline = false): string
   return checkStorable(clean, max, multiline) ?? clean;
 }
 
-export type TextOptions = { description: string; example?: string; min?: number; multiline?: boolean };
+export type TextOptions = { description: string; example?: string; multiline?: boolean };
 
 /**
  * A string of 1..max code points, NFC-normalized and trimmed. NUL, control characters and lone surrogates are rejected;
  * multi-line text may have tabs and newlines.
  */
-export function text(max: number, { description, example, min = 1, multiline = false }: TextOptions) {
+export function text(max: number, { description, example, multiline = false }: TextOptions) {
   return z
     .string()
     .check(asCheck((value) => checkNormalizable(value, max)))
     .overwrite((value) => normalize(value, multiline))
-    .check(asCheck((value) => checkStorable(value, max, multiline) ?? tooShort(value, min)))
-    .meta({ description, minLength: min, maxLength: max, ...(example === undefined ? {} : { examples: [example] }) });
+    .check(asCheck((value) => checkStorable(value, max, multiline) ?? checkNotEmpty(value)))
+    .meta({ description, minLength: 1, maxLength: max, ...(example === undefined ? {} : { examples: [example] }) });
 }
 
 /** A rule as a Zod check. Each check runs only if all checks before it passed. */
@@ -87,10 +87,7 @@ const asCheck =
     if (problem) issues.push(problem);
   };
 
-function tooShort(value: string, min: number): Failure | undefined {
-  if (value.length >= min) return undefined;
-  return failure('too_short', min === 1 ? 'must not be empty' : `must have at least ${min} characters`, value);
-}
+const checkNotEmpty = (value: string) => (value === '' ? failure('too_short', 'must not be empty', value) : undefined);
 
 /** Changes ASCII letters only: `ı` and `ſ` in a code must not become `I` and `S`. */
 export const asciiUpperCase = (value: string): string => value.replaceAll(/[a-z]/g, (letter) => letter.toUpperCase());
@@ -99,16 +96,11 @@ export const asciiUpperCase = (value: string): string => value.replaceAll(/[a-z]
 export function textWithRule(
   rule: (value: string) => Failure | undefined,
   max: number,
-  {
-    upperCase = false,
-    format,
-    pattern,
-    ...options
-  }: TextOptions & { upperCase?: boolean; format?: string; pattern?: string },
+  { upperCase = false, format, ...options }: TextOptions & { upperCase?: boolean; format?: string },
 ) {
   const base = text(max, options);
   const typed = upperCase ? base.overwrite(asciiUpperCase) : base;
-  return typed.check(asCheck(rule)).meta({ ...base.meta(), ...(format && { format }), ...(pattern && { pattern }) });
+  return typed.check(asCheck(rule)).meta({ ...base.meta(), ...(format && { format }) });
 }
 
 /**
