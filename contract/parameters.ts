@@ -37,8 +37,8 @@ function parseText<Output>(value: string, max: number, parse: Parse<Output>, mul
   return typeof clean === 'string' ? parse(clean, value) : clean;
 }
 
-export function textParameter(max: number, schema: Schema) {
-  return parameter<string>(max, (value) => value, { type: 'string', minLength: 1, maxLength: max, ...schema });
+export function textParameter(max: number, schema: Schema, parse: Parse<string> = (value) => value) {
+  return parameter<string>(max, parse, { type: 'string', minLength: 1, maxLength: max, ...schema });
 }
 
 /** A comma ends a word even if no space follows it. */
@@ -50,13 +50,10 @@ export const withPlus = (value: string, typed: string, max: number): string =>
 
 /** A search. Every word must be found, so the number of words is limited. */
 export function searchParameter(max: number, schema: Schema) {
-  return parameter<string>(
-    max,
-    (value, typed) =>
-      wordsIn(value).length > maximumWords
-        ? failure('too_many_items', `must have at most ${maximumWords} words`, value)
-        : withPlus(value, typed, max),
-    { type: 'string', minLength: 1, maxLength: max, ...schema },
+  return textParameter(max, schema, (value, typed) =>
+    wordsIn(value).length > maximumWords
+      ? failure('too_many_items', `must have at most ${maximumWords} words`, value)
+      : withPlus(value, typed, max),
   );
 }
 

@@ -4,7 +4,7 @@ import { countryCodeOf } from './countries.ts';
 import { exampleId } from './examples.ts';
 import { emailPattern, idPattern, phoneDigits, prefixes } from './fields.ts';
 import type { Kind } from './fields.ts';
-import { maximumValueLength, parameter, parseList, withPlus } from './parameters.ts';
+import { maximumValueLength, parameter, parseList, textParameter, withPlus } from './parameters.ts';
 import type { Schema } from './parameters.ts';
 import { parsed } from './parsed.ts';
 import { asciiUpperCase, failure } from './text.ts';
@@ -12,16 +12,12 @@ import type { Failure } from './text.ts';
 
 /** An email address. A `+` that a tool did not encode arrives as a space and would match nothing. */
 export function emailParameter(schema: Schema) {
-  return parameter<string>(
-    254,
-    (value, typed) => {
-      if (emailPattern.test(value) && !typed.startsWith(' ')) return value;
-      const hasLostPlus = emailPattern.test(typed.trimEnd().replaceAll(' ', '+'));
-      const advice = hasLostPlus ? ', without a space; in a URL, write a + as %2B' : ' such as ana@example.com';
-      return failure('invalid_email', `must be one email address${advice}`, value);
-    },
-    { type: 'string', minLength: 1, maxLength: 254, ...schema },
-  );
+  return textParameter(254, schema, (value, typed) => {
+    if (emailPattern.test(value) && !typed.startsWith(' ')) return value;
+    const hasLostPlus = emailPattern.test(typed.trimEnd().replaceAll(' ', '+'));
+    const advice = hasLostPlus ? ', without a space; in a URL, write a + as %2B' : ' such as ana@example.com';
+    return failure('invalid_email', `must be one email address${advice}`, value);
+  });
 }
 
 /** The id of a record. A malformed id is an error rather than a filter that matches nothing. */
@@ -39,13 +35,10 @@ export function idParameter(kind: Kind, schema: Schema) {
 /** A phone number or its last digits, with any punctuation; at least one digit is required. */
 export function phoneParameter(schema: Schema) {
   const max = 40;
-  return parameter<string>(
-    max,
-    (value, typed) =>
-      phoneDigits(value) === ''
-        ? failure('too_short', 'must have at least one digit', value)
-        : withPlus(value, typed, max),
-    { type: 'string', minLength: 1, maxLength: max, ...schema },
+  return textParameter(max, schema, (value, typed) =>
+    phoneDigits(value) === ''
+      ? failure('too_short', 'must have at least one digit', value)
+      : withPlus(value, typed, max),
   );
 }
 
