@@ -10,7 +10,7 @@ import { notModified, problems } from './responses.ts';
 import { choiceParameter, textParameter } from './parameters.ts';
 import { defaulted, emptiable, nullable, optional, serverSet, shapeOf } from './record.ts';
 import { tags, tagsInput } from './tags.ts';
-import { countryParameter, emailParameter, phoneParameter } from './value-parameters.ts';
+import { codeParameter, emailParameter, phoneParameter } from './value-parameters.ts';
 import { oneOf, text } from './text.ts';
 
 export const customerTypes = ['person', 'company'] as const;
@@ -119,7 +119,7 @@ export const customerListQuery = z.strictObject({
       'Only customers with this phone number. Digits are compared: 7 or more match the end of the number, fewer must match all of it.',
     examples: ['0074321'],
   }),
-  country: countryParameter({
+  country: codeParameter(fields.countries, {
     description:
       'Only customers whose address is in this country: a two-letter code (ISO 3166-1 alpha-2), in either case.',
     examples: ['DE'],

@@ -3,10 +3,9 @@ import { z } from 'zod';
 import { exampleId } from './examples.ts';
 import { countryCodes, currencyDigits } from './codes.ts';
 import { countryCodeOf } from './countries.ts';
-import type { FieldCode } from './problems/field-codes.ts';
 import { nullable, optional, shapeOf } from './record.ts';
 import { failure, text, textWithRule } from './text.ts';
-import type { TextOptions } from './text.ts';
+import type { Failure, TextOptions } from './text.ts';
 import { asUri, isUri } from './uri.ts';
 
 export const prefixes = {
@@ -117,37 +116,48 @@ export function url(schemes: readonly ('http' | 'https')[], max: number, options
   return typed.overwrite(asUri).meta({ ...typed.meta() });
 }
 
+/** A closed list of codes of one length, and what is wrong with a text that is not among them. */
+export type Codes = { all: { has(code: string): boolean }; length: number; missing: (value: string) => Failure };
+
+/** How a code may be written, for the published documents. */
+export const codeForm = ({ length }: Codes) => ({
+  minLength: length,
+  maxLength: length,
+  pattern: `^[A-Za-z]{${length}}$`,
+});
+
+export const currencies: Codes = {
+  all: currencyDigits,
+  length: 3,
+  missing: (value) => failure('invalid_currency', 'must be an ISO 4217 code such as USD', value),
+};
+
+export const countries: Codes = {
+  all: countryCodes,
+  length: 2,
+  missing(value) {
+    const message = 'must be a two-letter country code (ISO 3166-1 alpha-2) such as DE';
+    return failure('invalid_country', message, value, countryCodeOf(value));
+  },
+};
+
 /** A code from a closed list, in either case; the result is in upper case. Overlong texts are not looked up. */
-function codeIn(
-  codes: { has(code: string): boolean },
-  {
-    code,
-    message,
-    suggest,
-    ...options
-  }: TextOptions & { code: FieldCode; message: string; suggest?: (value: string) => string | undefined },
-) {
-  const rule = (value: string) => (codes.has(value) ? undefined : failure(code, message, value, suggest?.(value)));
-  return textWithRule(rule, 100, { ...options, upperCase: true });
+function codeIn(codes: Codes, description: string, example: string) {
+  const rule = (value: string) => (codes.all.has(value) ? undefined : codes.missing(value));
+  return textWithRule(rule, 100, { description, example, upperCase: true }).meta(codeForm(codes));
 }
 
-const currencyText = { description: 'ISO 4217 currency code, in upper case.', example: 'USD' };
 export const currency = z.string().meta({
-  description: currencyText.description,
-  examples: [currencyText.example],
+  description: 'ISO 4217 currency code, in upper case.',
+  examples: ['USD'],
   maxLength: 3,
   pattern: '^[A-Z]{3}$',
 });
-const currencyInputMeta = { minLength: 3, maxLength: 3, pattern: '^[A-Za-z]{3}$' };
-export const currencyInput = codeIn(currencyDigits, {
-  ...currencyText,
-  code: 'invalid_currency',
-  message: 'must be an ISO 4217 code such as USD',
-}).meta({
-  ...currencyInputMeta,
-  description: 'ISO 4217 currency code; lower case is accepted and stored in upper case.',
-  examples: [currencyText.example],
-});
+export const currencyInput = codeIn(
+  currencies,
+  'ISO 4217 currency code; lower case is accepted and stored in upper case.',
+  'USD',
+);
 
 const country = z.string().meta({
   description: 'Two-letter country code (ISO 3166-1 alpha-2).',
@@ -155,18 +165,11 @@ const country = z.string().meta({
   maxLength: 2,
   pattern: '^[A-Z]{2}$',
 });
-export const countryInput = codeIn(countryCodes, {
-  description: '',
-  code: 'invalid_country',
-  message: 'must be a two-letter country code (ISO 3166-1 alpha-2) such as DE',
-  suggest: countryCodeOf,
-}).meta({
-  description: 'Two-letter country code (ISO 3166-1 alpha-2); lower case is accepted and stored in upper case.',
-  examples: ['DE'],
-  minLength: 2,
-  maxLength: 2,
-  pattern: '^[A-Za-z]{2}$',
-});
+export const countryInput = codeIn(
+  countries,
+  'Two-letter country code (ISO 3166-1 alpha-2); lower case is accepted and stored in upper case.',
+  'DE',
+);
 
 const addressFields = {
   line1: optional(text(200, { description: 'Street and number.', example: 'Obere Str. 57' })),

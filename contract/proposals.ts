@@ -9,7 +9,7 @@ import { beforeParameter, listQuery, noParameters, page, sinceParameter, sortsBy
 import { metadata } from './metadata.ts';
 import { choicesParameter, textParameter } from './parameters.ts';
 import { notModified, problems } from './responses.ts';
-import { currencyParameter, idParameter } from './value-parameters.ts';
+import { codeParameter, idParameter } from './value-parameters.ts';
 import { oneOf, text } from './text.ts';
 
 export const proposalStatuses = ['draft', 'sent', 'viewed', 'accepted', 'declined', 'expired', 'canceled'] as const;
@@ -150,7 +150,7 @@ export const proposalListQuery = z.strictObject({
   }),
   customerId: idParameter('customer', { description: 'Only proposals for this customer.' }),
   number: textParameter(50, { description: 'Only the proposal with exactly this number.', examples: ['P-1042'] }),
-  currency: currencyParameter({
+  currency: codeParameter(fields.currencies, {
     description: 'Only proposals in this currency: an ISO 4217 code, in either case.',
     examples: ['USD'],
   }),

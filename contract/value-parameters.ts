@@ -1,14 +1,11 @@
 /** Query parameters in specific formats: email addresses, ids, phone numbers and codes. */
-import { countryCodes, currencyDigits } from './codes.ts';
-import { countryCodeOf } from './countries.ts';
 import { exampleId } from './examples.ts';
-import { emailPattern, idPattern, phoneDigits, prefixes } from './fields.ts';
-import type { Kind } from './fields.ts';
+import { codeForm, emailPattern, idPattern, phoneDigits, prefixes } from './fields.ts';
+import type { Codes, Kind } from './fields.ts';
 import { maximumValueLength, parameter, parseList, textParameter, withPlus } from './parameters.ts';
 import type { Schema } from './parameters.ts';
 import { parsed } from './parsed.ts';
 import { asciiUpperCase, failure } from './text.ts';
-import type { Failure } from './text.ts';
 
 /** An email address. A `+` that a tool did not encode arrives as a space and would match nothing. */
 export function emailParameter(schema: Schema) {
@@ -70,39 +67,13 @@ export function idsParameter(kind: Kind) {
   ).optional();
 }
 
-const codeParameter = (
-  codes: { has(code: string): boolean },
-  length: number,
-  wrong: (value: string) => Failure,
-  schema: Schema,
-) =>
-  parameter<string>(
+export function codeParameter(codes: Codes, schema: Schema) {
+  return parameter<string>(
     maximumValueLength,
     (value) => {
       const code = asciiUpperCase(value);
-      return codes.has(code) ? code : wrong(value);
+      return codes.all.has(code) ? code : codes.missing(value);
     },
-    { type: 'string', minLength: length, maxLength: length, pattern: `^[A-Za-z]{${length}}$`, ...schema },
+    { type: 'string', ...codeForm(codes), ...schema },
   );
-
-export const currencyParameter = (schema: Schema) =>
-  codeParameter(
-    currencyDigits,
-    3,
-    (value) => failure('invalid_currency', 'must be an ISO 4217 code such as USD', value),
-    schema,
-  );
-
-export const countryParameter = (schema: Schema) =>
-  codeParameter(
-    countryCodes,
-    2,
-    (value) =>
-      failure(
-        'invalid_country',
-        'must be a two-letter country code (ISO 3166-1 alpha-2) such as DE',
-        value,
-        countryCodeOf(value),
-      ),
-    schema,
-  );
+}
