@@ -1,6 +1,6 @@
 /** What can be wrong with one field of a body, with the meaning and remedy of each code for the documentation. */
 
-const rows = {
+export const fieldCatalog = {
   required: { meaning: 'The field is missing.', remedy: 'Give it a value.' },
   invalid_type: {
     meaning:
@@ -65,8 +65,7 @@ const rows = {
 };
 
 /** What is wrong with one field or parameter. */
-export type FieldCode = keyof typeof rows;
+export type FieldCode = keyof typeof fieldCatalog;
 
-export const fieldCatalog: Readonly<Record<FieldCode, { meaning: string; remedy: string }>> = rows;
 // Object.keys forgets that it returns the table's own names.
-export const fieldCodes = Object.keys(rows) as FieldCode[];
+export const fieldCodes = Object.keys(fieldCatalog) as FieldCode[];

@@ -6,8 +6,8 @@ import type { ProblemError } from '../problem.ts';
 import { plainRow, row } from './row.ts';
 import { describeErrors } from './sentences.ts';
 
-const taken = (field: string, code: string): ProblemError[] => [
-  { in: 'body', field, pointer: `/${field}`, code, message: 'is already used by another record' },
+const inBody = (field: string, code: string, message = 'is already used by another record'): ProblemError[] => [
+  { in: 'body', field, pointer: `/${field}`, code, message },
 ];
 type Existing = { existingId?: string | undefined };
 const existing = ({ existingId }: Existing) => (existingId === undefined ? {} : { existingId });
@@ -28,7 +28,7 @@ export const recordProblems = {
     title: 'External ID already in use',
     detail: ({ record, isUpdate = false }: Existing & { record: string; isUpdate?: boolean }) =>
       `Another ${record} already has this externalId. Use that ${record}${isUpdate ? ', or choose another externalId' : ', choose another externalId, or create with onConflict'}.`,
-    errors: () => taken('externalId', 'external_id_taken'),
+    errors: () => inBody('externalId', 'external_id_taken'),
     members: existing,
     meaning: 'Another record of this kind already has this `externalId`. `existingId` is its id.',
     remedy: 'Use that record, or create with `onConflict=return` or, for customers, `onConflict=update`.',
@@ -38,7 +38,7 @@ export const recordProblems = {
     status: 409,
     title: 'SKU already in use',
     detail: () => 'Another item already has this sku. Use that item, or choose another sku.',
-    errors: () => taken('sku', 'sku_taken'),
+    errors: () => inBody('sku', 'sku_taken'),
     members: existing,
     meaning: 'Another item already has this `sku`, ignoring case. `existingId` is its id.',
     remedy: 'Use that item, or choose another sku. `onConflict` applies to `externalId` and does not help here.',
@@ -56,16 +56,8 @@ export const recordProblems = {
     title: 'External ID of an erased customer',
     detail: () =>
       'The customer with this externalId was erased. Erase your copy, too, or ask an admin of the organization to release the externalId.',
-    errors: () => [
-      {
-        in: 'body',
-        field: 'externalId',
-        pointer: '/externalId',
-        code: 'external_id_erased',
-        message: 'belonged to a customer whose data was erased',
-      },
-    ],
-    members: (facts: Existing) => existing(facts),
+    errors: () => inBody('externalId', 'external_id_erased', 'belonged to a customer whose data was erased'),
+    members: existing,
     meaning:
       'The customer that had this `externalId` was erased on request. `existingId` is its id. Its `externalId` is kept as a keyed hash only, so that a sync does not create the customer again.',
     remedy:
@@ -102,11 +94,7 @@ export const recordProblems = {
     meaning:
       'The body is JSON, but some of its fields are wrong. `errors` lists all of them, up to 50, each with one of the [field codes](#field-error-codes).',
     remedy: 'Correct every field that `errors` names; `pointer` says where it is.',
-    example: {
-      errors: [
-        { in: 'body', field: 'name', pointer: '/name', code: 'too_long', message: 'must have at most 200 characters' },
-      ],
-    },
+    example: { errors: inBody('name', 'too_long', 'must have at most 200 characters') },
   }),
   idempotency_key_reused: plainRow({
     status: 422,
