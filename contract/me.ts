@@ -9,6 +9,12 @@ import { oneOf } from './text.ts';
 export const plans = ['free', 'team'] as const;
 export type Plan = (typeof plans)[number];
 
+const count = (description: string, example: number) =>
+  z
+    .int()
+    .min(0)
+    .meta({ description, examples: [example] });
+
 export const me = z
   .object({
     label: z.string().meta({
@@ -48,22 +54,10 @@ export const me = z
       .meta({ description: 'The key of this request; its secret is never shown again.' }),
     rateLimit: z
       .object({
-        limit: z
-          .int()
-          .min(0)
-          .meta({ description: 'Requests allowed per window.', examples: [rateLimit.limit] }),
-        remaining: z
-          .int()
-          .min(0)
-          .meta({ description: 'Requests left in the current window.', examples: [99] }),
-        windowSeconds: z
-          .int()
-          .min(0)
-          .meta({ description: 'Length of the sliding window, in seconds.', examples: [rateLimit.windowSeconds] }),
-        resetSeconds: z
-          .int()
-          .min(0)
-          .meta({ description: 'Seconds until the oldest counted request leaves the window.', examples: [60] }),
+        limit: count('Requests allowed per window.', rateLimit.limit),
+        remaining: count('Requests left in the current window.', 99),
+        windowSeconds: count('Length of the sliding window, in seconds.', rateLimit.windowSeconds),
+        resetSeconds: count('Seconds until the oldest counted request leaves the window.', 60),
       })
       .meta({ description: 'The rate limit of this key.' }),
   })
