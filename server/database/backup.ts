@@ -140,15 +140,13 @@ async function tablesInOrder(client: pg.ClientBase): Promise<Table[]> {
 const nameOf = ({ table }: Pick<Table, 'table'>) => table.replace(/^(?!sign_in\.).*\./, '');
 
 function readHeader(line: string): Header {
-  // `as`: anything else is rejected just below.
-  const header = (line.startsWith('{') ? JSON.parse(line) : {}) as Partial<Header>;
-  if (header.format !== 'proposal-api backup' || header.version !== 1 || !header.createdAt || !header.migrations) {
+  // As writeBackup() writes it.
+  if (!line.startsWith('{"format":"proposal-api backup","version":1,'))
     throw new UsageError('this is not a Proposal API backup file');
-  }
+  const header: Header = JSON.parse(line);
   const unknown = header.migrations.find((name, index) => migrations[index]?.name !== name);
   if (unknown) throw new UsageError(`the backup is of a newer version (${unknown}); restore it with that version`);
-  const { format, version, createdAt } = header;
-  return { format, version, createdAt, migrations: header.migrations };
+  return header;
 }
 
 async function requireUnused(pool: pg.Pool, header: Header): Promise<void> {

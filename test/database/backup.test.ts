@@ -148,9 +148,8 @@ test('restores nothing from a truncated backup or another kind of file', async (
   await expect(readBackup({ url }, Readable.from([bytes.subarray(0, bytes.length - 200)]))).rejects.toThrow(
     /truncated/,
   );
-  await expect(readBackup({ url }, Readable.from([Buffer.from('name,email\n')]))).rejects.toThrow(
-    /not a Proposal API backup file/,
-  );
+  for (const other of [Buffer.from('name,email\n'), gzipSync('{\n  "name": "Ana"\n}\n')])
+    await expect(readBackup({ url }, Readable.from([other]))).rejects.toThrow(/not a Proposal API backup file/);
   const [header = ''] = gunzipSync(bytes).toString().split('\n');
   const without = gzipSync(`${header}\n\\end\n`);
   await expect(readBackup({ url }, Readable.from([without]))).rejects.toThrow(
