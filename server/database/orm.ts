@@ -10,8 +10,8 @@ import { limitInactivity, releaseEndedConnections, stripStatementNames } from '.
 import { serverSettings, withOptions } from './server-settings.ts';
 import { StatementPool } from './statement-pool.ts';
 
-/** A URL (`postgresql://…`), or the connection options of the embedded database. */
-export type Address = { url: string } | { host: string; port: number; user: string; database: string };
+/** `postgresql://…` */
+export type Address = { url: string };
 
 /** Without an organization, only the organizations themselves are accessible. */
 type OrganizationManager = {
@@ -109,9 +109,7 @@ export async function openDatabase(address: Address, options: OpenOptions = {}):
   let pool: pg.Pool | undefined;
   const orm = new MikroORM({
     // pg gets the whole URL, because it also parses sslmode and a socket folder.
-    ...('url' in address
-      ? { dbName: new pg.Client({ connectionString: address.url }).database ?? 'postgres' }
-      : { ...address, dbName: address.database }),
+    dbName: new pg.Client({ connectionString: address.url }).database ?? 'postgres',
     entities: [...entities],
     subscribers: [guard],
     ...migrator,
@@ -138,9 +136,9 @@ export async function openDatabase(address: Address, options: OpenOptions = {}):
   return { orm, pool, ...pools, isDistributed: rows.length > 0, address };
 }
 
-function connectionTo(address: Address, statementMs: number) {
+function connectionTo({ url }: Address, statementMs: number) {
   const options = serverSettings(statementMs);
-  return 'url' in address ? { connectionString: withOptions(address.url, options), options } : { ...address, options };
+  return { connectionString: withOptions(url, options), options };
 }
 
 type PoolOptions = { isLimited: boolean; pooler?: Pooler | undefined; share: (size: number) => number };

@@ -23,7 +23,7 @@ import type { Place } from './files.ts';
 import type { Opening } from './server.ts';
 
 export type EmbeddedPostgres = {
-  /** Connection options for pg and MikroORM: the host is the folder of a Unix socket. */
+  /** Connection options for pg: the host is the folder of a Unix socket. */
   connection: { host: string; port: number; user: string; password: string; database: string };
   /** The same as a URL, for programs. */
   url: string;
