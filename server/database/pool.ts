@@ -27,14 +27,14 @@ export function releaseEndedConnections(pool: pg.Pool): void {
  * connection silently. pg's own `query_timeout` would leave the connection in the pool, still waiting.
  */
 export function limitInactivity(pool: pg.Pool, limitMs: number): void {
-  pool.on('connect', ({ connection }) => {
-    const { stream } = connection;
-    if (!('setTimeout' in stream) || typeof stream.setTimeout !== 'function') return;
-    stream.setTimeout(limitMs, () => {
+  pool.on('connect', (client) => {
+    const { stream } = client.connection;
+    stream.on('timeout', () => {
       const seconds = Number(Reflect.get(stream, 'timeout')) / 1000;
       const message = `The database sent nothing for ${seconds} seconds.`;
       stream.destroy(Object.assign(new Error(message), { code: 'ETIMEDOUT' }));
     });
+    changeInactivityLimit(client, limitMs);
   });
 }
 
