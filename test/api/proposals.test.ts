@@ -208,7 +208,7 @@ describe('GET /v1/proposals', () => {
     const unknown = await proposal(await world.organization());
     const found = async (query: string) =>
       (await tenant.call('GET', `/v1/proposals?sort=createdAt&${query}`)).body.data.map(({ id }: { id: string }) => id);
-    expect(await found(`ids=${ids[2]},${ids[0]},${unknown}`)).toEqual([ids[0], ids[2]]);
+    expect(await found(`ids=${ids[2]}, ${ids[0]},${unknown}`)).toEqual([ids[0], ids[2]]);
     expect(await found(`ids=${ids[1]}&ids=${ids[0]}&status=draft`)).toEqual([ids[0], ids[1]]);
     const page = (await tenant.call('GET', `/v1/proposals?limit=1&sort=createdAt&ids=${ids.join(',')}`)).body;
     const next = (await tenant.call('GET', page.pagination.nextUrl.slice(world.url.length))).body;

@@ -59,6 +59,10 @@ const requests: [string, string][] = [
     '400 updatedSince must have a time zone, as in 2026-03-01T09:30:00Z or 2026-03-01T09:30:00+02:00.',
   ],
   [
+    '/v1/customers?updatedSince=2026-03-01%2009:30',
+    '400 updatedSince must have a time zone, as in 2026-03-01T09:30:00Z or 2026-03-01T09:30:00+02:00.',
+  ],
+  [
     '/v1/proposals?customerId=cus_nope',
     '400 customerId must be the id of a customer, such as cus_01jzy3v1k8e2tb6qk3x5w9r7md.',
   ],
@@ -67,6 +71,10 @@ const requests: [string, string][] = [
   ['/v1/proposals?status=sent,sent,sent,sent,sent,sent,sent,sent', '400 status must have at most 7 values.'],
   [
     '/v1/customers?email=a+b@example.com',
+    '400 email must be one email address, without a space; in a URL, write a + as %2B.',
+  ],
+  [
+    '/v1/customers?email=a+b@example.com%20',
     '400 email must be one email address, without a space; in a URL, write a + as %2B.',
   ],
   [
@@ -124,6 +132,7 @@ describe('a mistake in a request', () => {
     expect(await detailOf(path, method)).toBe(sentence);
   });
 
+  const marks = (count: number) => `a${'\u0316'.repeat(count)}`;
   const invalid: [string, unknown, object][] = [
     ['/v1/customers?email=a@b.example&email=c@d.example', undefined, { field: 'email', code: 'duplicate_parameter' }],
     ['/v1/customers?metadata[a]=', undefined, { field: 'metadata[a]', pointer: null, code: 'invalid_parameter' }],
@@ -135,12 +144,20 @@ describe('a mistake in a request', () => {
     ['/v1/customers', { address: { etag: 'x' } }, { pointer: '/address/etag', code: 'unknown_field' }],
     ['/v1/customers', { etag: 'x' }, { pointer: '/etag', code: 'read_only_field' }],
     ['/v1/customers', { tags: 5 }, { pointer: '/tags', code: 'invalid_type', message: 'must be an array' }],
+    ['/v1/customers', { notes: marks(31) }, { message: 'must not have more than 30 combining marks in a row' }],
+    ['/v1/items', { unitPrice: '1.23456' }, { field: 'unitPrice', message: 'must have at most 4 decimals' }],
+    ['/v1/items', { unitPrice: 1.23456 }, { message: 'must have at most 4 decimals; send it as a string, rounded' }],
     ['/v1/items', { name: null }, { pointer: '/name', message: 'must be a string; it cannot be null' }],
   ];
   test.each(invalid)('%s %j is reported with its position', async (path, body, expected) => {
     const tenant = await world.organization();
     const { body: problem } = await tenant.call(body === undefined ? 'GET' : 'POST', path, body);
     expect(problem.errors).toContainEqual(expect.objectContaining(expected));
+  });
+
+  test('thirty combining marks in a row are none', async () => {
+    const tenant = await world.organization();
+    expect((await tenant.call('POST', '/v1/customers', { name: marks(30) })).body.name).toBe(marks(30));
   });
 
   test('a duplicate key of an object is reported with its position', async () => {

@@ -141,6 +141,8 @@ describe('POST /mcp', () => {
       undefined,
       { code: -32_602, message: expect.stringMatching(/^There is no tool "delete_customer"\. Tools: find_customers/) },
     ]);
+    const long = await rpc(tenant.key, 'tools/call', { name: 'x'.repeat(61), arguments: {} });
+    expect(long.body.error.message).toContain(`"${'x'.repeat(60)}"`);
     expect((await rpc(tenant.key, 'tools/list', { cursor: 'x' })).body.error.code).toBe(-32_602);
     expect((await callTool(tenant, 'who_am_i')).value.rateLimit.remaining).toBe(99);
   });
@@ -558,6 +560,7 @@ describe('the tools', () => {
         { itemId: 'itm_1', a: 1, b: null },
         /^get_item has no argument "a", "b"\. Arguments: itemId, fields\.$/,
       ],
+      ['who_am_i', { ['x'.repeat(61)]: 1 }, /^who_am_i has no argument "x{60}"\./],
       ['find_customers', { fields: ['nmae'] }, /^fields: there is no field "nmae"\. Did you mean "name"\?/],
       ['find_customers', { email: 'a b@c.example' }, /^invalid_parameter: email .*without a space; in a URL, .*%2B\.$/],
       ['save_customer', { name: 'Ann', email: 'nobody' }, /^validation_failed: .*e-?mail/],
