@@ -142,11 +142,11 @@ describe('the folder of uploads', () => {
 
 test('the waiting organization that has imported the least is next', async () => {
   let nowMs = 0;
-  const take = createTaskQueue({ all: 1, long: 1 }, () => nowMs);
+  const take = createTaskQueue(1, () => nowMs);
   const order: string[] = [];
   const finish: (() => void)[] = [];
   const work = (name: string) =>
-    take(name, true, async () => {
+    take(name, false, async () => {
       order.push(name);
       await new Promise<void>((resolve) => finish.push(resolve));
     });
@@ -176,7 +176,7 @@ describe('short work', () => {
   const never = new Promise<never>(() => undefined);
 
   test('never waits for long work, no matter how many organizations have some', async () => {
-    const take = createTaskQueue({ all: 3, long: 2 });
+    const take = createTaskQueue(3);
     const started: string[] = [];
     const long = (name: string) =>
       void take(name, true, async () => {
@@ -192,7 +192,7 @@ describe('short work', () => {
   });
 
   test('takes every free slot', async () => {
-    const take = createTaskQueue({ all: 3, long: 2 });
+    const take = createTaskQueue(3);
     let running = 0;
     for (const name of ['a', 'b', 'c', 'd'])
       void take(name, false, async () => {
@@ -204,7 +204,7 @@ describe('short work', () => {
   });
 
   test('starts over as long work if it takes too long, in turn with the other long work', async () => {
-    const take = createTaskQueue({ all: 2, long: 1 });
+    const take = createTaskQueue(2);
     let end: () => void = () => undefined;
     const other = take('a', true, () => new Promise<void>((resolve) => (end = resolve)));
     const tries: boolean[] = [];

@@ -23,7 +23,7 @@ type Run = (isLong: boolean) => Promise<JobOutcome>;
 type Chosen = Pick<Job, 'task' | 'choices'>;
 
 /** How many uploads one process works on at a time. Each may use up to the memory limit of its child process. */
-const atOnce = { all: 3, long: 2 };
+const atOnce = 3;
 /** A larger file counts as long from the start. */
 const shortBytes = 10_000_000;
 /** How many uploads with a short check are remembered; the import of one that is forgotten counts as long. */

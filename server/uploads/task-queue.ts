@@ -1,22 +1,20 @@
 /**
- * Limits how many tasks run at once, and how many of them may be long, so that a short task never waits for long ones
- * only. Of the tasks that may start, the organization that used the least time goes first; an hour after its last task,
+ * Limits how many tasks run at once. All but one of them may be long, so a short task never waits for long ones only. Of
+ * the tasks that may start, the organization that used the least time goes first; an hour after its last task,
  * its use is forgotten.
  */
 
-/** `long`: how many of `all` may be long. */
-type Most = { all: number; long: number };
 type Waiting = { organizationId: string; isLong: boolean; start: () => void };
 type RunTask = <T>(organizationId: string, isLong: boolean, work: () => Promise<T>) => Promise<T>;
 const forgottenAfterMs = 3_600_000;
 
-export function createTaskQueue(most: Most, clock: () => number = () => performance.now()): RunTask {
+export function createTaskQueue(most: number, clock: () => number = () => performance.now()): RunTask {
   const waiting: Waiting[] = [];
   const used = new Map<string, { ms: number; atMs: number }>();
   const running = { all: 0, long: 0 };
 
   const usedBy = ({ organizationId }: Pick<Waiting, 'organizationId'>) => used.get(organizationId)?.ms ?? 0;
-  const fits = ({ isLong }: Waiting) => running.all < most.all && (!isLong || running.long < most.long);
+  const fits = ({ isLong }: Waiting) => running.all < most && (!isLong || running.long < most - 1);
 
   function startNext(): void {
     // Ties keep the order in which they arrived.
