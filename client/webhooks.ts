@@ -45,7 +45,7 @@ export async function unwrapWebhook(
   const timestamp = headerOf(headers, 'webhook-timestamp');
   const signatures = headerOf(headers, 'webhook-signature');
   checkTime(timestamp, toleranceSeconds, now);
-  const text = typeof body === 'string' ? body : new TextDecoder('utf-8', { ignoreBOM: true }).decode(body);
+  const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
   const signed = bytesOf(`${id}.${timestamp}.${text}`);
   const keys = await Promise.all([secret].flat().map(importSecret));
   const checks = signatures.split(' ').flatMap((signature) => keys.map((key) => isValid(key, signature, signed)));
