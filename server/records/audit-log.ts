@@ -42,7 +42,7 @@ export async function readEvents(
   limit: number,
   before?: string,
 ): Promise<AuditEvent[]> {
-  const last = before === undefined ? null : await em.findOne(AuditEvent, { id: before, kind });
+  const last = before === undefined ? null : await em.findOne(AuditEvent, { id: before });
   const older = last && {
     // Implied by the rest, from which PostgreSQL would not tell where in the index to begin.
     createdAt: { $lte: last.createdAt },
