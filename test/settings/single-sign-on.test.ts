@@ -54,6 +54,9 @@ describe('with a provider', () => {
     provider.people.set('jo', { email: member.email.toUpperCase(), verified: true });
     const visiting = visit(world.url);
     expect((await visiting.get('/settings/sign-in')).text).toContain('Continue with single sign-on');
+    expect((await visiting.get('/settings/oidc')).headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^settings\.oidc=.+; Max-Age=600; Path=\/settings\/oidc; HttpOnly; SameSite=Lax$/),
+    ]);
     const answer = await signInAs(visiting, 'jo', '/settings/oidc?next=%2Fsettings%2Fmembers');
     expect([answer.status, answer.location]).toEqual([303, '/settings/members']);
     expect((await visiting.get('/settings/members')).text).toContain(member.email);
