@@ -114,10 +114,9 @@ async function fetchClient(id: string, destinations: Destinations): Promise<Conn
   const url = URL.parse(id);
   if (url?.href !== id || url.pathname === '/' || id.includes('#') || url.username !== '' || url.password !== '')
     throw new OAuthError('invalid_client', 'A client_id that is a URL needs a path, and no fragment or password.');
-  const sender = createSender(destinations, fetchLimits);
   const headers = { accept: 'application/json' };
+  const sender = createSender(destinations, fetchLimits);
   const { status, error, response } = await sender.send({ method: 'GET', url: id, headers, body: '' });
-  sender.close();
   if (status !== 200) {
     const reason = error ?? `It responded with status ${status}.`;
     throw new OAuthError('invalid_client', `The application's document at ${url.host} could not be read. ${reason}`);
