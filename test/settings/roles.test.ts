@@ -83,6 +83,11 @@ describe('every page', () => {
       expect(pages).toContain(path);
   });
 
+  test('has one spelling', async () => {
+    for (const path of pages.filter((one) => /^\/[^:]+$/.test(one)))
+      expect([path, (await ours.visiting.get(`/settings${path.toUpperCase()}`)).status]).toEqual([path, 404]);
+  });
+
   test('is only for people who are signed in', async () => {
     for (const path of pages) {
       const { status, location } = await visit(world.url).get(ours.fill(path));
