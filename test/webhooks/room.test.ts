@@ -1,11 +1,14 @@
 /** More due endpoints than a process sends to at once. */
+import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { useWorld } from '../world.ts';
 import { useReceiver } from './receiver.ts';
 import { endpointTo, until, webhookWorld } from './scene.ts';
 
-const limits = { scanMs: 20, tickMs: 1, endpoints: 1 };
-const world = useWorld({ ...webhookWorld, webhooks: { ...webhookWorld.webhooks, limits } });
+const worldWith = (limits: object) =>
+  useWorld({ ...webhookWorld, webhooks: { ...webhookWorld.webhooks, limits: { scanMs: 20, tickMs: 1, ...limits } } });
+const world = worldWith({ endpoints: 1 });
+const cautious = worldWith({ failingEndpoints: 1 });
 
 test('each gets its turn, and no search for due endpoints fails', async () => {
   const tenant = await world.organization();
@@ -17,4 +20,37 @@ test('each gets its turn, and no search for due endpoints fails', async () => {
   for (let count = 0; count < 3; count += 1) await tenant.client.customers.create({ name: 'Ann' });
   await until(() => receivers.map(({ received }) => received.length), Array(8).fill(3));
   expect(world.log.filter(({ error }) => error !== undefined)).toEqual([]);
+});
+
+test('failing ones get a limited part of the room, and working ones the rest', async () => {
+  const tenant = await cautious.organization();
+  const order: string[] = [];
+  const add = async (
+    name: string,
+    isFailing: boolean,
+    respond = (response: ServerResponse): void => void response.end(),
+  ) => {
+    const receiver = await useReceiver();
+    receiver.respond((response) => {
+      order.push(name);
+      respond(response);
+    });
+    const { endpoint } = await endpointTo(tenant, receiver, { events: ['customer.created'] });
+    if (isFailing)
+      await cautious.database.pool.query('update webhook_endpoints set failures = 1 where id = $1', [endpoint.id]);
+  };
+  let release: () => void = () => {};
+  await add('slow', true, (response) => void (release = () => void response.end()));
+  await tenant.client.customers.create({ name: 'Ann' });
+  await until(() => order, ['slow']);
+  await add('waiting', true);
+  await add('working', false);
+  for (const name of ['Ben', 'Cy']) {
+    const seen = order.length;
+    await tenant.client.customers.create({ name });
+    await until(() => order.length, seen + 1);
+  }
+  expect(order).toEqual(['slow', 'working', 'working']);
+  release();
+  await until(() => order.includes('waiting'), true);
 });
