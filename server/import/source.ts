@@ -66,6 +66,13 @@ const notText = (file: string) =>
     `${file} is not a text file. Save it as an Excel workbook (.xlsx) without a password, or as "CSV UTF-8".`,
   );
 
+/** Such as a report that a web page offers as .xls or .csv. */
+const document = /^(?:%PDF-|\{\\rtf|<(?:!doctype|html|table|\?xml)\b)/i;
+const notATable = (file: string) =>
+  new UsageError(
+    `${file} is a document or a web page, not a table. Save its table as an Excel workbook (.xlsx), or as "CSV UTF-8".`,
+  );
+
 const oneObject = (file: string) =>
   new UsageError(
     `${file} has one JSON object on several lines. Write each record on a line of its own, or all of them as one array.`,
@@ -79,6 +86,7 @@ async function formatOf(source: Source): Promise<Format> {
     if (start !== '') break;
   }
   const [first] = start;
+  if (document.test(start)) throw notATable(source.file);
   if (named !== 'csv' && /^\{\s*[\r\n]/.test(start)) throw oneObject(source.file);
   if (first === '[' && named !== 'csv') return 'json-array';
   return named ?? (first === '{' ? 'json-lines' : 'csv');
