@@ -51,12 +51,13 @@ export function readNumber(cell: string, point: DecimalPoint): string {
 }
 
 const clock = String.raw`(?:,?[ T](?<hour>\d{1,2}):(?<minute>\d\d)(?::(?<second>\d\d))?(?:\s?(?<half>[AP])M)?)?`;
+/** With hyphens, two digits in the end may be the day. */
 const localDate = new RegExp(
-  String.raw`^(?<first>\d{1,2})(?<separator>[./-])(?<next>\d{1,2})\k<separator>(?<year>\d{4})${clock}$`,
+  String.raw`^(?<first>\d{1,2})(?<separator>[./-])(?<next>\d{1,2})\k<separator>(?<year>\d{4}|(?<!-)\d\d)${clock}$`,
   'i',
 );
-/** As in East Asia. */
-const yearFirst = new RegExp(String.raw`^(?<year>\d{4})[./](?<month>\d{1,2})[./](?<day>\d{1,2})${clock}$`, 'i');
+/** As in East Asia; with hyphens, also without leading zeros. */
+const yearFirst = new RegExp(String.raw`^(?<year>\d{4})[./-](?<month>\d{1,2})[./-](?<day>\d{1,2})${clock}$`, 'i');
 const timeWithoutZone = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(:\d\d(?:\.\d+)?)?$/;
 
 /** Which order of day and month a date shows; undefined if both give the same day, or if it is not such a date. */
@@ -81,9 +82,12 @@ export function readDate(cell: string, order: DateOrder): string {
   const { first = '', separator, next = '', year, hour, minute, second = '00', half } = parts;
   const isDayFirst = order === 'day-month' || separator === '.';
   const { day = isDayFirst ? first : next, month = isDayFirst ? next : first } = parts;
-  const date = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+  const date = `${fullYear(year)}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
   return hour === undefined ? date : `${date}T${hourOf(hour, half).padStart(2, '0')}:${minute}:${second}Z`;
 }
+
+/** Of two digits, as POSIX reads them: 68 is 2068, and 69 is 1969. */
+const fullYear = (year = ''): string => (year.length === 4 ? year : `${Number(year) < 69 ? 20 : 19}${year}`);
 
 /** 12 AM is midnight, and 12 PM is noon. */
 const hourOf = (hour: string, half: string | undefined): string =>
