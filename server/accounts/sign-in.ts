@@ -11,7 +11,7 @@ import { choosePassword } from './password-links.ts';
 import { hashPassword } from './passwords.ts';
 import { sessionCookieName, signedCookie } from './session-cookie.ts';
 import type { SignedCookie } from './session-cookie.ts';
-import { endSession, readSession, sessionSeconds, startSession } from './sessions.ts';
+import { chooseOrganization, endSession, readSession, sessionSeconds, startSession } from './sessions.ts';
 import type { Device, Membership, OpenSession } from './sessions.ts';
 import { readApps } from './two-factor.ts';
 
@@ -38,14 +38,19 @@ export type SessionOwner = { userId: string; credentials: readonly Credential[] 
 
 type Parts = { database: Database; secret: Secret; secure: boolean };
 
+const rememberedSeconds = 180 * 86_400;
+
 /** `cookies` are Set-Cookie values for the response. */
 export class SignIns {
   readonly #database: Database;
   readonly #cookie: SignedCookie;
+  /** The organization that was chosen last in this browser. */
+  readonly #chosen: SignedCookie;
 
   constructor({ database, ...signing }: Parts) {
     this.#database = database;
     this.#cookie = signedCookie(signing, sessionCookieName);
+    this.#chosen = signedCookie(signing, 'settings.organization');
   }
 
   /** The memberships that have this password. Does the same work if there are none. */
@@ -69,7 +74,7 @@ export class SignIns {
     const token = this.#cookie.read(header);
     if (token === undefined) return { visitor: undefined, cookies: [] };
     const session = await readSession(this.#database.signIns, token);
-    const membership = session && currentOf(session);
+    const membership = session && currentOf(session, this.#chosen.read(header));
     if (!membership) return { visitor: undefined, ...(await this.signOut(header)) };
     const em = forOrganization(this.#database, membership.organizationId).em();
     const member = await em.findOneOrFail(Member, { id: membership.memberId });
@@ -80,6 +85,12 @@ export class SignIns {
       visitor: { member, organization, em, sessionId, userId, memberships, isSingleSignOn, hasTwoFactor },
       cookies: session.isRenewed ? [this.#cookie.set(token, sessionSeconds.idle)] : [],
     };
+  }
+
+  /** Switches to one of the session's organizations, which the next session in this browser also opens first. */
+  async switchTo({ sessionId }: Visitor, membership: Membership): Promise<string> {
+    await chooseOrganization(this.#database.signIns, sessionId, membership);
+    return this.#chosen.set(membership.organizationId, rememberedSeconds);
   }
 
   async signOut(header: string | undefined): Promise<{ cookies: string[] }> {
@@ -107,6 +118,6 @@ export class SignIns {
   }
 }
 
-/** The organization chosen last, or else the first. */
-const currentOf = ({ memberships, organizationId }: OpenSession): Membership | undefined =>
-  memberships.find((one) => one.organizationId === organizationId) ?? memberships[0];
+/** The organization chosen last in this session, or else in this browser, or else the first. */
+const currentOf = ({ memberships, organizationId }: OpenSession, chosen: string | undefined): Membership | undefined =>
+  memberships.find((one) => one.organizationId === (organizationId ?? chosen)) ?? memberships[0];

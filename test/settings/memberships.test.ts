@@ -91,6 +91,10 @@ describe('an address in two organizations', () => {
     expect((await visiting.get(home)).text).toMatch(/selected[^>]*>\s*Second Ltd/);
     expect((await visiting.get(home)).text).not.toContain('Third Ltd');
     expect((await visiting.post('/settings/organization', { csrfToken: 'x', organization: '' })).status).toBe(403);
+    // The next session continues in the same organization, so that nobody works in another one by mistake.
+    await visiting.post('/settings/sign-out', { csrfToken });
+    await visiting.post('/settings/sign-in', { email: member.email, password });
+    expect((await visiting.get(home)).text).toMatch(/selected[^>]*>\s*Second Ltd/);
   });
 
   test('changes nothing from a stale page after another tab has switched organizations', async () => {
