@@ -6,7 +6,6 @@ import { membersWithEmail } from '../../../accounts/member-lookup.ts';
 import { issueLink, pathOfLink, readLink, redeemLink } from '../../../accounts/password-links.ts';
 import type { LinkedMember } from '../../../accounts/password-links.ts';
 import { passwordProblem } from '../../../accounts/passwords.ts';
-import { chooseOrganization } from '../../../accounts/sessions.ts';
 import { attemptSignIn, completeSignIn, logOwn } from '../../../accounts/sign-in-log.ts';
 import type { Visitor } from '../../../accounts/sign-in.ts';
 import type { SingleSignOn } from '../../../accounts/single-sign-on.ts';
@@ -68,14 +67,14 @@ async function signOut(open: PublicRequest): Promise<string> {
 }
 
 async function switchOrganization(open: PublicRequest): Promise<string> {
-  const { request, context } = open;
+  const { request, response, context } = open;
   const visitor = await visitorOf(open);
   if (!visitor) return signInPath(request);
   requireToken(visitor, open);
   const wanted = storedId('organization', field(request.body, 'organization'));
   // Only the person's own organizations: for any other, the session does not change.
   const mine = visitor.memberships.find(({ organizationId }) => organizationId === wanted);
-  if (mine) await chooseOrganization(context.database.signIns, visitor.sessionId, mine);
+  if (mine) setCookies(response, [await context.signIns.switchTo(visitor, mine)]);
   return localPath(field(request.body, 'next'));
 }
 
