@@ -6,9 +6,9 @@ export class DeadlineError extends Error {}
 
 /**
  * SQLSTATE classes of a server that is unreachable, starting, stopping, overloaded or read-only, or that may not open a
- * file or a table (42501); not those of a wrong statement.
+ * file or a table (42501), or has lost its tables (42P01); not those of a wrong statement.
  */
-const awayStates = /^(?:08|28|3D000|57P|53|58|25006|42501|25P0[34]|40001|40P01|55P03|57014)/;
+const awayStates = /^(?:08|28|3D000|57P|53|58|25006|42501|42P01|25P0[34]|40001|40P01|55P03|57014)/;
 const connectionCalls = new Set(['connect', 'getaddrinfo', 'read']);
 /** Codes that only sockets have. */
 const lostCodes = new Set(['ETIMEDOUT', 'ECONNRESET', 'ECONNREFUSED', 'EPIPE']);
