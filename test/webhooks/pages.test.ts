@@ -51,6 +51,8 @@ describe('an admin', () => {
     for (const [since, status] of [
       ['2026-03-01', 303],
       ['yesterday', 422],
+      ['2026-02-31', 422],
+      ['0000-01-01', 422],
     ] as const)
       expect((await visiting.post(`${endpoint}/resend-failed`, { since, csrfToken })).status).toBe(status);
     const replaced = await visiting.post(`${endpoint}/secret`, {

@@ -1,4 +1,5 @@
 /** Reads the fields of a sent form, and renders fields. */
+import { parseInstant } from '../../../contract/instant.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { passwordLength } from '../../accounts/passwords.ts';
@@ -22,6 +23,13 @@ export function choiceIn<Value extends string>(
   const isOption = (text: string): text is Value => Object.hasOwn(options, text);
   if (!isOption(typed)) throw new Problem('invalid', { sentence });
   return typed;
+}
+
+/** The time in a field. Problem: invalid, with the sentence. */
+export function instantIn(fields: unknown, name: string, sentence: string): string {
+  const instant = parseInstant(field(fields, name).trim());
+  if (instant === undefined) throw new Problem('invalid', { sentence, field: name });
+  return instant;
 }
 
 /** The format of stored ids. */

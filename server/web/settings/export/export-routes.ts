@@ -1,6 +1,5 @@
 /** Downloads of a snapshot of an organization's records, for admins. */
 import { pipeline } from 'node:stream/promises';
-import { parseInstant } from '../../../../contract/instant.ts';
 import { v1 } from '../../../../contract/v1.ts';
 import { listConditions } from '../../../api/filters.ts';
 import { exportFormats, exportKinds, exportRecords } from '../../../export/export-records.ts';
@@ -10,7 +9,7 @@ import { operationOf } from '../../../api/operations.ts';
 import { Problem } from '../../../problems/problem.ts';
 import { asAdmin, requireTeam } from '../../../records/require-admin.ts';
 import type { Condition } from '../../../records/sql.ts';
-import { field } from '../fields.ts';
+import { field, instantIn } from '../fields.ts';
 import { showImports } from '../import/import-routes.ts';
 import { filtersOf, inputOf, searchOf } from '../records/records-page.ts';
 import type { SessionGuard } from '../session-guard.ts';
@@ -130,12 +129,9 @@ function exportRequestOf(body: unknown): ExportRequest {
   const kind = exportKinds.find((name) => name === field(body, 'kind'));
   const format = exportFormats.find((name) => name === field(body, 'format'));
   if (!kind || !format) throw new Problem('invalid', { sentence: 'Choose what to export and the format.' });
-  const typed = field(body, 'since').trim();
-  const since = typed === '' ? undefined : parseInstant(typed);
-  if (typed !== '' && since === undefined)
-    throw new Problem('invalid', { sentence: 'Enter a date, such as 2026-03-01.', field: 'since' });
   const search = filtersOf(searchOf(field(body, 'filters')));
-  if (since !== undefined) search.set('updatedSince', since);
+  if (field(body, 'since').trim() !== '')
+    search.set('updatedSince', instantIn(body, 'since', 'Enter a date, such as 2026-03-01.'));
   return { kind, format, conditions: conditionsFor(kind, search), filters: [...new Set(search.keys())] };
 }
 

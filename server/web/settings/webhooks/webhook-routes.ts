@@ -4,7 +4,7 @@ import { Problem } from '../../../problems/problem.ts';
 import { storedId } from '../../../records/public-id.ts';
 import * as endpoints from '../../../webhooks/endpoints.ts';
 import { findEndpoint, listDeliveries, listEndpoints, resend, resendFailed, sendTest } from '../../../webhooks/log.ts';
-import { choiceIn, field } from '../fields.ts';
+import { choiceIn, field, instantIn } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { idIn, requireAdminVisit, sentenceFor } from '../visit.ts';
@@ -42,7 +42,7 @@ export function webhookRoutes(guard: SessionGuard): void {
   act('test', 'webhook_tested', 'sent', ({ em, member }, id) => sendTest(em, member, id));
   act('resend', 'webhook_resent', 'sent', sendAgain);
   act('resend-failed', 'webhook_resent', 'sent', ({ em, member, request }, id) =>
-    resendFailed(em, member, { id, since: dayIn(request.body) }),
+    resendFailed(em, member, { id, since: instantIn(request.body, 'since', 'Choose a day.') }),
   );
 }
 
@@ -96,10 +96,3 @@ const sentences = {
 };
 
 const whatWasDone = ({ request }: Visit) => sentenceFor(sentences, field(request.query, 'done'));
-
-function dayIn(body: unknown): string {
-  const typed = field(body, 'since');
-  const at = /^\d{4}-\d\d-\d\d$/.test(typed) ? new Date(`${typed}T00:00:00Z`) : new Date(Number.NaN);
-  if (Number.isNaN(at.getTime())) throw new Problem('invalid', { sentence: 'Choose a day.', field: 'since' });
-  return at.toISOString();
-}
