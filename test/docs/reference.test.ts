@@ -65,6 +65,10 @@ describe.each(operationsOf(v1).map((route) => [metadataOf(route).operationId, ro
     }
   });
 
+  test('says what each parameter and field means', () => {
+    expect(markdown.match(/^\|.*\|\s*\|$/gm)).toBeNull();
+  });
+
   test('has the request headers that the headers page says are sent to it', () => {
     const headers = markdownOf('reference/headers');
     for (const [, name = '', text = ''] of headers.matchAll(/^### ([\w-]+)\n[^#]*?\nSent to: (.*)$/gm))

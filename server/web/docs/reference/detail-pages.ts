@@ -1,5 +1,6 @@
 /** The page of an operation (request, responses, errors), and that of a record (its fields and where each is used). */
 import type { AppRoute } from '@ts-rest/core';
+import { resolve } from '../../../../contract/openapi/document.ts';
 import type { Document, MediaType, Operation, Schema } from '../../../../contract/openapi/document.ts';
 import { exampleOf } from '../../../../contract/openapi/examples.ts';
 import { columnsOf } from '../../../import/fields.ts';
@@ -47,10 +48,11 @@ const describedTable = (head: string, all: readonly Described[], schemas: Schema
 function bodySection({ requestBody }: Operation, schemas: Schemas): string[] {
   const media = requestBody?.content['application/json'];
   if (!requestBody || !media) return [];
-  const fields = fieldsOf(media.schema, schemas).map(({ isRequired, ...field }) => ({
-    ...field,
+  const fields = fieldsOf(media.schema, schemas).map(({ name, schema, isRequired }) => ({
+    name,
+    schema,
     required: isRequired,
-    ...(field.schema.description !== undefined && { description: field.schema.description }),
+    description: resolve(schema, schemas).description ?? '',
   }));
   return ['## Body', requestBody.description, describedTable('Field', fields, schemas)];
 }
