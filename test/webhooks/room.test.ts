@@ -3,12 +3,13 @@ import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { useWorld } from '../world.ts';
 import { useReceiver } from './receiver.ts';
-import { endpointTo, until, webhookWorld } from './scene.ts';
+import { allow, endpointTo, until, webhookWorld } from './scene.ts';
 
-const worldWith = (limits: object) =>
-  useWorld({ ...webhookWorld, webhooks: { ...webhookWorld.webhooks, limits: { scanMs: 20, tickMs: 1, ...limits } } });
+const worldWith = (limits: object, sending = {}) =>
+  useWorld({ ...webhookWorld, webhooks: { allow, sending, limits: { scanMs: 20, tickMs: 1, ...limits } } });
 const world = worldWith({ endpoints: 1 });
-const cautious = worldWith({ failingEndpoints: 1 });
+// Its slow endpoint may take as long as it wants.
+const cautious = worldWith({ failingEndpoints: 1 }, { totalMs: 600_000 });
 
 test('each gets its turn, and no search for due endpoints fails', async () => {
   const tenant = await world.organization();
@@ -39,8 +40,8 @@ test('failing ones get a limited part of the room, and working ones the rest', a
     if (isFailing)
       await cautious.database.pool.query('update webhook_endpoints set failures = 1 where id = $1', [endpoint.id]);
   };
-  let release: () => void = () => {};
-  await add('slow', true, (response) => void (release = () => void response.end()));
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  await add('slow', true, (response) => void released.then(() => response.end()));
   await tenant.client.customers.create({ name: 'Ann' });
   await until(() => order, ['slow']);
   await add('waiting', true);
