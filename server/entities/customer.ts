@@ -8,16 +8,8 @@ import { filters, metadata, optionalJson, optionalText, optionalTimestamp, owned
 export const addressParts = ['line1', 'line2', 'city', 'region', 'postalCode', 'country'] as const;
 export type StoredAddress = Record<(typeof addressParts)[number], string | null>;
 
-type Described = {
-  name: string;
-  firstName?: string | null;
-  lastName?: string | null;
-  companyName?: string | null;
-  email?: string | null;
-  phone?: string | null;
-  address?: StoredAddress | null;
-  externalId?: string | null;
-  tags: string[];
+type Described = { name: string; tags: string[]; address?: StoredAddress | null } & {
+  [Text in 'firstName' | 'lastName' | 'companyName' | 'email' | 'phone' | 'externalId']?: string | null;
 };
 /** All that the derived values below may use. */
 export const customerSources = [
