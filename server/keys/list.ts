@@ -5,7 +5,6 @@ import { ApiKey } from '../entities/organization.ts';
 import { organizationOf, transactionTime } from '../entities/owned.ts';
 import { Problem } from '../problems/problem.ts';
 import { readMemberNames } from '../records/member-names.ts';
-import type { MemberNames } from '../records/member-names.ts';
 
 /** `ak_live_1a2b…9f0e`: how a key is shown after it was displayed in full once. */
 export const maskedKey = ({ prefix, lastFour }: Pick<ApiKey, 'prefix' | 'lastFour'>): string => `${prefix}…${lastFour}`;
@@ -14,20 +13,14 @@ export const maskedKey = ({ prefix, lastFour }: Pick<ApiKey, 'prefix' | 'lastFou
 export const isLive = ({ revokedAt, endsAt, transactionStart, createdAt }: ApiKey): boolean =>
   revokedAt === null && (endsAt === null || endsAt > (transactionStart ?? createdAt));
 
-const noSuchKey = () => new Problem('unknown', { sentence: 'This organization has no such key.' });
-
-export async function findKey(em: ScopedEntityManager, id: string): Promise<ApiKey> {
-  const key = await em.findOne(ApiKey, { id });
-  if (!key) throw noSuchKey();
+export async function findKey(em: ScopedEntityManager, id: string, lock?: typeof forUpdate): Promise<ApiKey> {
+  const key = await em.findOne(ApiKey, { id, organizationId: organizationOf(em) }, lock);
+  if (!key) throw new Problem('unknown', { sentence: 'This organization has no such key.' });
   return key;
 }
 
 /** Locked for the transaction, which is about to change it. */
-export async function lockKey(em: ScopedEntityManager, id: string): Promise<ApiKey> {
-  const key = await em.findOne(ApiKey, { id, organizationId: organizationOf(em) }, forUpdate);
-  if (!key) throw noSuchKey();
-  return key;
-}
+export const lockKey = (em: ScopedEntityManager, id: string): Promise<ApiKey> => findKey(em, id, forUpdate);
 
 /** The key that a form, or an authorization code, has created. */
 export const findKeyOfForm = (em: ScopedEntityManager, csrfTokenId: string): Promise<ApiKey | null> =>
@@ -41,17 +34,12 @@ export async function listKeys(em: ScopedEntityManager): Promise<ApiKey[]> {
   return [...keys.filter((key) => isLive(key)), ...keys.filter((key) => !isLive(key))];
 }
 
-export type KeyOverview = {
-  live: ApiKey[];
-  /** The latest keys that no longer work, and how many there are in all. */
-  ended: ApiKey[];
-  endedCount: number;
-  memberNames: MemberNames;
-};
+export type KeyOverview = Awaited<ReturnType<typeof readKeyOverview>>;
 
 const mostEndedShown = 100;
 
-export async function readKeyOverview(em: ScopedEntityManager): Promise<KeyOverview> {
+/** The keys that work, the latest of those that no longer do, and how many of those there are in all. */
+export async function readKeyOverview(em: ScopedEntityManager) {
   const live = await em.find(
     ApiKey,
     { revokedAt: null, $or: [{ endsAt: null }, { endsAt: { $gt: transactionTime() } }] },
