@@ -28,11 +28,10 @@ export function relatedTo<T extends object, const Read extends Property<T>>(
 
 export type Relations = Readonly<Record<string, Related<string> & { readonly record?: object }>>;
 export type NoRelations = { readonly [name in never]: Related<string> };
-export type OneRow<One extends Relations> = UnionToIntersection<
-  {
-    [Name in keyof One & string]: { [Read in ReadOf<One[Name]> as `${Name}.${Read}`]: ValueOf<One[Name], Read> | null };
-  }[keyof One & string]
->;
+type Path<One extends Relations> = { [Name in keyof One & string]: `${Name}.${ReadOf<One[Name]>}` }[keyof One & string];
+export type OneRow<One extends Relations> = {
+  [Each in Path<One>]: Each extends `${infer Name}.${infer Read}` ? ValueOf<One[Name], Read> | null : never;
+};
 export type ManyRow<Many extends Relations> = {
   [Name in keyof Many]: { [Read in ReadOf<Many[Name]>]: ValueOf<Many[Name], Read> }[];
 };
@@ -42,8 +41,3 @@ type ValueOf<R, Name> = R extends { readonly record?: infer T }
     ? NonNullable<T>[Name]
     : never
   : never;
-type UnionToIntersection<U> = ([U] extends [never] ? unknown : U extends unknown ? (value: U) => void : never) extends (
-  value: infer I,
-) => void
-  ? I
-  : unknown;
