@@ -76,7 +76,7 @@ export async function readPage<T extends Timed, Row extends object>(
   const found = pageOf(page);
   const { columns, joins, column, toRow } = compiled;
   // Only the records of the page are joined.
-  const text = `select ${columns} from (${found}) t${joins} order by ${orderBy(column, request)}`;
+  const text = `select ${columns} from (${found}) t${joins} order by ${orderBy(column, request.order)}`;
   // Any other page may read many records to apply its filters, or has hundreds of lines for each record.
   const finds = (way: Condition<T>['selectivity']) => page.conditions.some((one) => one.selectivity === way);
   const isShort = finds('once') || (isOrdered(page) && !finds('unindexed'));
@@ -100,10 +100,7 @@ function pageOf<T extends Listed>(page: Ordered<T>): string {
 
 type Column = Compiled['column'];
 
-function orderBy(
-  column: Column,
-  { order: { property, descending } }: { order: { property: string; descending: boolean } },
-): string {
+function orderBy(column: Column, { property, descending }: { property: string; descending: boolean }): string {
   const direction = descending ? 'desc' : 'asc';
   return `${column(property)} ${direction}, ${column('id')} ${direction}`;
 }
@@ -123,7 +120,7 @@ function orderedOf<T extends Timed>(
     where,
     index,
     conditions,
-    order: { property, column: key, type: typeOf(property), descending, by: orderBy(column, { order }) },
+    order: { property, column: key, type: typeOf(property), descending, by: orderBy(column, order) },
     // The page size is part of the text: as a parameter, it would make PostgreSQL plan again each time.
     limit: Math.trunc(limit) + 1,
     terms: termsOf(index, column, bind),
