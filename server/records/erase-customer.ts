@@ -56,7 +56,7 @@ export async function eraseCustomer(tenant: Tenant, id: string, memberId: string
     await eraseInDeliveries(scope, id, redaction);
     await eraseInResponses(scope, publicId('customer', id), { ...changes, erasedAt }, redaction);
     const mentions = 'detail ilike any($2) or previous ilike any($2)';
-    await eraseWhere(scope, { entity: AuditEvent, erasure: auditErasure }, redaction, [mentions, redaction.patterns]);
+    await eraseWhere(scope, [AuditEvent, auditErasure], redaction, [mentions, redaction.patterns]);
     await eraseInUploads(scope, redaction, erasedAt);
     return true;
   });
@@ -106,11 +106,9 @@ const proposalsOfCustomer = 'select p.id from proposals p where p.organization_i
 
 /** A proposal also gets a new version if only its lines change. */
 async function eraseInProposals(scope: Scope, customerId: string, redaction: Redaction): Promise<void> {
-  const proposals = { entity: Proposal, erasure: proposalErasure };
-  await eraseWhere(scope, proposals, redaction, ['customer_id = $2', customerId]);
-  const lines = { entity: ProposalLine, erasure: lineErasure };
+  await eraseWhere(scope, [Proposal, proposalErasure], redaction, ['customer_id = $2', customerId]);
   const ofCustomer = `proposal_id = any(array(${proposalsOfCustomer}))`;
-  const changed = await eraseWhere(scope, lines, redaction, [ofCustomer, customerId]);
+  const changed = await eraseWhere(scope, [ProposalLine, lineErasure], redaction, [ofCustomer, customerId]);
   await scope[statements].query(
     `update proposals set revision = revision + 1, updated_at = greatest(now(), updated_at)
      where organization_id = $1 and id in (select l.proposal_id from proposal_lines l where l.organization_id = $1 and l.id = any($2))`,
@@ -120,9 +118,8 @@ async function eraseInProposals(scope: Scope, customerId: string, redaction: Red
 
 /** Events of the customer and of its proposals. */
 async function eraseInDeliveries(scope: Scope, customerId: string, redaction: Redaction): Promise<void> {
-  const deliveries = { entity: WebhookDelivery, erasure: deliveryErasure };
   const mentions = `record_id = any(array(select $2::uuid union all ${proposalsOfCustomer}))`;
-  await eraseWhere(scope, deliveries, redaction, [mentions, customerId]);
+  await eraseWhere(scope, [WebhookDelivery, deliveryErasure], redaction, [mentions, customerId]);
   // A delivery in flight would store its body again with its result: it is sent once more instead. Pending ones are locked,
   // so that none is rendered before this transaction ends.
   await scope[statements].query(
@@ -132,24 +129,22 @@ async function eraseInDeliveries(scope: Scope, customerId: string, redaction: Re
 }
 
 async function eraseInResponses(scope: Scope, id: string, changes: object, redaction: Redaction): Promise<void> {
-  const responses = { entity: IdempotencyKey, erasure: responseErasure(id, changes) };
   const mentions = 'position($2 in body) > 0 or key ilike any($3)';
+  const responses = [IdempotencyKey, responseErasure(id, changes)] as const;
   await eraseWhere(scope, responses, redaction, [mentions, id, redaction.patterns]);
 }
 
 /** The files themselves are removed by the processes that have them: see Uploads. */
 async function eraseInUploads(scope: Scope, redaction: Redaction, erasedAt: string): Promise<void> {
-  await eraseWhere(scope, { entity: Upload, erasure: uploadErasure }, redaction, ['true']);
-  await eraseWhere(scope, { entity: ImportMapping, erasure: mappingErasure }, redaction, ['true']);
+  await eraseWhere(scope, [Upload, uploadErasure], redaction, ['true']);
+  await eraseWhere(scope, [ImportMapping, mappingErasure], redaction, ['true']);
   await scope[statements].query('update uploads set erased_at = $2 where organization_id = $1', [erasedAt]);
 }
-
-type Erased<T extends { id: string }> = { entity: EntityName<T>; erasure: Erasure<T> };
 
 /** Erases data in the rows that meet the condition, and returns the ids of those that changed. */
 async function eraseWhere<T extends { id: string }>(
   scope: Scope,
-  { entity, erasure }: Erased<T>,
+  [entity, erasure]: readonly [EntityName<T>, Erasure<T>],
   redaction: Redaction,
   [condition, ...parameters]: readonly [condition: string, ...parameters: unknown[]],
 ): Promise<string[]> {
