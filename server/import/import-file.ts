@@ -63,6 +63,8 @@ export type ImportOptions = {
 /** Throws a UsageError and stores nothing if the file cannot be imported at all. */
 export async function importFile(options: ImportOptions): Promise<Report> {
   const { database, organization, dryRun = false, isWaiting = true } = options;
+  // The error is thrown when a row is written, or when the stream is closed.
+  options.rejects?.on('error', () => undefined);
   const inspection = options.inspection ?? (await inspectFile(options.file));
   return withSession(database.pool, organization.id, async (session) => {
     if (!dryRun) await takeImportLock(session, isWaiting);

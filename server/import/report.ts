@@ -66,30 +66,25 @@ export type Rejects = ReturnType<typeof openRejects>;
 type Original = { header: readonly string[] | undefined; delimiter: Delimiter; notation: Notation };
 
 export function openRejects(stream: Writable, { header, delimiter, notation: { examples, print } }: Original) {
-  // The error is thrown by `close`, or by the write that the import awaits.
-  stream.on('error', () => undefined);
   const own = reportWidth(header ?? []);
   const names = examples.map(([column]) => column);
   const texts = examples.map(([, text]) => text);
-  const write = async (cells: readonly string[], before = '') => {
-    const text = before + csvLines([cells], delimiter);
-    if (!stream.write(text) && !stream.errored) await once(stream, 'drain');
-    if (stream.errored) throw stream.errored;
-  };
-  const started = write([...reportColumns, ...names, ...(header?.slice(own) ?? ['row'])], byteOrderMark);
+  const titles = [...reportColumns, ...names, ...(header?.slice(own) ?? ['row'])];
+  stream.write(byteOrderMark + csvLines([titles], delimiter));
   let written = 0;
   return {
     async write({ line, raw }: Pick<Entry, 'line' | 'raw'>, rejections: readonly Rejection[]): Promise<void> {
-      await started;
       written += 1;
       if (written > maximumRejects) return;
       const list = (pick: (rejection: Rejection) => string) => [...new Set(rejections.map(pick))].join('; ');
       const messages = list(({ field, message }) => (field === '' ? message : `${field} ${message}`));
       const cells = raw.map((cell, index) => unescapeFormula(print(cell, index))).slice(own);
-      await write([String(line), list(({ field }) => field), list(({ code }) => code), messages, ...texts, ...cells]);
+      const reasons = [list(({ field }) => field), list(({ code }) => code), messages];
+      const text = csvLines([[String(line), ...reasons, ...texts, ...cells]], delimiter);
+      if (!stream.write(text) && !stream.errored) await once(stream, 'drain');
+      if (stream.errored) throw stream.errored;
     },
     async close(): Promise<void> {
-      await started;
       stream.end();
       await finished(stream);
     },

@@ -52,6 +52,17 @@ describe('the report of rejected rows', () => {
     );
   });
 
+  test('ends the import if it cannot be written, however long its header is', async () => {
+    const { organization } = await world.organization();
+    const { database } = world;
+    const column = 'é'.repeat(10_000);
+    await withFile('c.csv', `externalId,name,${column}\nC-1,Ana,x\n`, async (file) => {
+      const options = { database, organization, kind: 'customers', file, choices: { map: { [column]: '' } } } as const;
+      const importing = importFile({ ...options, rejects: createWriteStream(`${file}/missing.csv`) });
+      await expect(importing).rejects.toThrow('ENOTDIR');
+    });
+  });
+
   test('keeps the separator, so a decimal comma stays one', async () => {
     const { tenant, run } = await start();
     const { second } = await run('items', 'i.csv', 'externalId;type;name;unitPrice\nI-1;produkt;Tee;12,50\n', (text) =>
