@@ -98,7 +98,21 @@ export class WorkLimiter {
   async #wait(running: Running, slot: Slot): Promise<void> {
     if (running.queue.length >= this.#most.waiting) throw new Problem('unavailable', { reason: 'busy' });
     const isTooLong = this.#expectedMs(running, slot.kind) > longestWaitMs;
-    await wait(running, slot, isTooLong ? rejectedAfterMs : longestWaitMs);
+    await new Promise<void>((resolve, reject) => {
+      const waiting: Waiting = {
+        ...slot,
+        start() {
+          clearTimeout(timer);
+          resolve();
+        },
+      };
+      const giveUp = () => {
+        running.queue.splice(running.queue.indexOf(waiting), 1);
+        reject(new Problem('unavailable', { reason: 'busy' }));
+      };
+      const timer = setTimeout(giveUp, isTooLong ? rejectedAfterMs : longestWaitMs);
+      running.queue.push(waiting);
+    });
   }
 
   #enter(running: Running, { keyId, kind }: Slot): void {
@@ -156,20 +170,3 @@ export function createShares(room: Capacity, clock?: () => number): Shares {
 }
 
 const countOf = ({ keys }: Running, keyId: string) => keys.filter((one) => one === keyId).length;
-
-async function wait(running: Running, slot: Slot, limitMs: number): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    const waiting: Waiting = {
-      ...slot,
-      start() {
-        clearTimeout(timer);
-        resolve();
-      },
-    };
-    const timer = setTimeout(() => {
-      running.queue.splice(running.queue.indexOf(waiting), 1);
-      reject(new Problem('unavailable', { reason: 'busy' }));
-    }, limitMs);
-    running.queue.push(waiting);
-  });
-}
