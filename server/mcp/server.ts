@@ -7,10 +7,7 @@ import { Problem } from '../problems/problem.ts';
 import { ArgumentError, requireForm } from './arguments.ts';
 import type { Arguments, Calling, Tool } from './tool.ts';
 
-type ToolResult = {
-  content: { type: 'text'; text: string }[];
-  isError?: boolean;
-};
+type ToolResult = { content: { type: 'text'; text: string }[]; isError?: boolean };
 
 const instructions =
   'Customers, proposals and catalog items of one organization. Times are UTC, money is a decimal string with its currency. Proposals are read-only. Items cannot be changed once created.';
@@ -26,10 +23,8 @@ export type McpOptions = {
 
 /** Handles one HTTP request, whose body is already parsed; `begin` knows the caller. */
 export async function handleMcp(request: Request, parsedBody: unknown, options: McpOptions): Promise<Response> {
-  const handler = createMcpHandler(() => createServer(options), {
-    // Nothing here changes while a client is connected.
-    maxSubscriptions: 0,
-  });
+  // Nothing here changes while a client is connected.
+  const handler = createMcpHandler(() => createServer(options), { maxSubscriptions: 0 });
   return handler.fetch(request, { parsedBody });
 }
 
@@ -50,13 +45,7 @@ function createServer({ version, ...options }: McpOptions): McpServer {
 }
 
 /** Results are only text: with an output schema, each would be sent twice. */
-const listed = ({ name, title, description, inputSchema, annotations }: Tool) => ({
-  name,
-  title,
-  description,
-  inputSchema,
-  annotations,
-});
+const listed = ({ run: _run, ...tool }: Tool) => tool;
 
 const invalidParams = (message: string) => new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 
