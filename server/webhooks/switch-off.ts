@@ -7,6 +7,7 @@ import { WebhookEndpoint } from '../entities/webhook.ts';
 import { recordEvent } from '../records/audit-log.ts';
 import { publicId } from '../records/public-id.ts';
 import type { Leased } from './leases.ts';
+import { unleased } from './restart.ts';
 
 type Parts = {
   database: Database;
@@ -18,16 +19,15 @@ type Parts = {
 export function createSwitchOff({ database, mailer, baseUrl, onError }: Parts) {
   return async ({ organizationId, id, lease }: Leased, reason: string): Promise<void> => {
     const { em, transaction } = forOrganization(database, organizationId);
-    const isOff = await transaction(async (inner) => {
-      const off = { activeSince: null, offReason: reason, dueAt: null, lease: null, leasedUntil: null };
+    const endpoint = await transaction(async (inner) => {
+      const off = { activeSince: null, offReason: reason, dueAt: null, ...unleased };
       // Not if it was changed or switched in the meantime.
-      if ((await inner.nativeUpdate(WebhookEndpoint, { id, lease }, off)) === 0) return false;
-      const endpoint = await inner.findOneOrFail(WebhookEndpoint, { id });
-      recordEvent(inner, { action: 'webhook_switched_off', memberId: null, detail: endpoint.name, reason });
-      return true;
+      if ((await inner.nativeUpdate(WebhookEndpoint, { id, lease }, off)) === 0) return undefined;
+      const found = await inner.findOneOrFail(WebhookEndpoint, { id });
+      recordEvent(inner, { action: 'webhook_switched_off', memberId: null, detail: found.name, reason });
+      return found;
     });
-    if (!isOff || !mailer) return;
-    const endpoint = await em().findOneOrFail(WebhookEndpoint, { id });
+    if (!endpoint || !mailer) return;
     const { name: organization } = await em().findOneOrFail(Organization, { id: organizationId });
     const admins = await em().find(Member, { role: 'admin', removedAt: null });
     const link = `${baseUrl()}/settings/webhooks/${publicId('endpoint', id)}`;
