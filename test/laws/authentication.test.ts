@@ -68,17 +68,18 @@ describe('authentication', () => {
   });
 
   test('a key in the URL is ignored, and the response says so', async () => {
-    for (const query of [`api_key=${raw}`, `x=${raw}`]) {
+    const names = ['api_key', 'apikey', 'access_token', 'token', 'key'];
+    for (const query of [`x=${raw}`, ...names.map((name) => `${name}=secret`)]) {
       const response = await fetch(`${world.url}/v1/me?${query}`);
       expect(await response.json()).toMatchObject({ code: 'api_key_missing', detail: expect.stringMatching(/URL/) });
     }
     expect(JSON.stringify(world.log)).not.toContain(raw);
   });
 
-  test('the scheme may have any case and any space after it', async () => {
+  test('the scheme may have any case, and any space after it and after the key', async () => {
     const { key } = await world.organization();
-    for (const scheme of ['bearer  ', 'BEARER\t']) {
-      const response = await fetch(`${world.url}/v1/me`, { headers: { authorization: scheme + key } });
+    for (const sent of [`bearer  ${key}`, `BEARER\t${key}`, `Bearer\u00A0${key}\u00A0`]) {
+      const response = await fetch(`${world.url}/v1/me`, { headers: { authorization: sent } });
       expect(response.status).toBe(200);
     }
   });
