@@ -83,6 +83,17 @@ describe('a request', () => {
     expect(await queryOf({}, { timeoutMs: 5, maxRetries: 0, signal: undefined })).toEqual([]);
   });
 
+  test.each([
+    ['2026-03-01T00:00:00Z', { updatedSince: '2026-03-01T00:00:00Z' }],
+    ['2026-03-01T00:00:00Z c1', { updatedSince: '2026-03-01T00:00:00Z', cursor: 'c1' }],
+    [' c1', { cursor: 'c1' }],
+  ])('of a sync begins at its checkpoint %j', async (checkpoint, query) => {
+    const { client, requests } = recorder();
+    for await (const _ of client.items.sync({ checkpoint }));
+    const [first] = requests.map(({ url }) => Object.fromEntries(new URL(url).searchParams));
+    expect(first).toEqual({ limit: '100', sort: 'updatedAt', ...query });
+  });
+
   test('for a write takes its parameters alongside its options', async () => {
     const { client, requests } = recorder();
     await client.customers.create({ name: 'Ann', externalId: '1' }, { onConflict: 'update', idempotencyKey: 'k' });
