@@ -1,5 +1,6 @@
 /** Keys that need an admin's attention: warnings on the pages and by mail. */
 import { afterAll, describe, expect, test } from 'vitest';
+import { watchLimits } from '../../server/keys/at-limit.ts';
 import { UsageLog } from '../../server/keys/usage.ts';
 import { claimWarnings, readWarnings, releaseWarnings } from '../../server/keys/warnings.ts';
 import { publicId } from '../../server/records/public-id.ts';
@@ -116,6 +117,16 @@ describe('a key that needs attention', () => {
     const visiting = await signIn(world, await someone(world, tenant));
     expect(warningsIn((await visiting.get('/settings/api-keys')).text)).toEqual([]);
   });
+});
+
+test('keys at their limit for minutes are reported once, and no more than 20,000 are remembered', () => {
+  const limits = watchLimits();
+  const note = (keyId: string, minute: number) => limits.note({ keyId, organizationId: 'o' }, minute * 60_000);
+  for (const minute of [1, 1, 2, 3]) note('k', minute);
+  expect([limits.take(), limits.take()]).toEqual([[{ keyId: 'k', organizationId: 'o' }], []]);
+  for (let other = 0; other < 20_000; other += 1) note(`${other}`, 4);
+  note('k', 4);
+  expect(limits.take()).toEqual([]);
 });
 
 describe('mail about keys', () => {

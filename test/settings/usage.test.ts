@@ -6,6 +6,7 @@ import type { Tally } from '../../server/keys/usage-report.ts';
 import { listKeys } from '../../server/keys/list.ts';
 import { forOrganization } from '../../server/database/tenant.ts';
 import type { OrganizationId } from '../../server/entities/owned.ts';
+import { FailedRequest } from '../../server/entities/usage.ts';
 import { uuidv7 } from '../../server/entities/uuid.ts';
 import { publicId } from '../../server/records/public-id.ts';
 import { dayOf } from '../../server/web/settings/time.ts';
@@ -284,6 +285,19 @@ describe('the usage log', () => {
     expect(await Promise.all(stored)).toEqual([usageBounds.failuresOfKey, 1]);
   });
 
+  test('keeps at most two thousand failures of all keys in memory', async () => {
+    const { organizationId } = await keyOf(await world.organization());
+    const { log } = newLog();
+    for (let key = 0; key <= usageBounds.failures / usageBounds.failuresOfKey; key += 1) {
+      const keyId = uuidv7();
+      for (let count = 0; count < usageBounds.failuresOfKey; count += 1)
+        log.record(event({ keyId, organizationId }, { status: 404 }));
+    }
+    await log.close();
+    const em = forOrganization(world.database, organizationId as OrganizationId).em();
+    expect(await em.count(FailedRequest, {})).toBe(usageBounds.failures);
+  });
+
   test('and responses truncate a long name only between characters', async () => {
     const tenant = await world.organization();
     const ids = await keyOf(tenant);
@@ -296,6 +310,8 @@ describe('the usage log', () => {
       log.record(event(ids, { status: 422, code: 'validation_failed', fields: [{ field, code: 'unknown_field' }] }));
     await log.close();
     expect(errors).toEqual([]);
+    const stored = await readFailures(tenant.em(), ids.keyId);
+    expect(stored.map(({ fields }) => fields[0]?.field.length)).toEqual([200, 200]);
   });
 
   test('writes failures quickly, and counts once they are old or numerous enough', async () => {
