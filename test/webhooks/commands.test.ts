@@ -29,7 +29,7 @@ async function scene() {
 describe('webhooks', () => {
   test('creates, lists, changes, switches, tests and removes an endpoint', async () => {
     const { tenant, receiver, run, act } = await scene();
-    const options = ['--name', 'Ledger', '--url', receiver.url, '--events', 'customer.created'];
+    const options = ['--name', 'Ledger', '--url', receiver.url, '--events', 'customer.created, item.created'];
     const created = await act('create', ...options, '--events', 'import.completed');
     expect(created).toMatchObject({ status: 0, out: expect.stringMatching(/^whsec_\S{44}\n$/) });
     receiver.secrets.push(created.out.trim());
@@ -38,12 +38,12 @@ describe('webhooks', () => {
       id: expect.stringMatching(/^whe_/),
       name: 'Ledger',
       url: receiver.url,
-      events: ['customer.created', 'import.completed'],
+      events: ['customer.created', 'item.created', 'import.completed'],
       status: 'on',
       reason: null,
       createdAt: expect.any(String),
     });
-    expect((await run('list')).out).toContain('customer.created,import.completed');
+    expect((await run('list')).out).toContain('customer.created,item.created,import.completed');
     const tested = await act('test', listed.id);
     await until(() => typesOf(receiver), ['endpoint.test']);
     expect(receiver.received[0]?.id).toBe(tested.out.trim());
