@@ -37,7 +37,7 @@ function fieldsUpToFile(request: Request, response: Response, most: number): Pro
   const fields: Record<string, string> = Object.create(null) as Record<string, string>;
   // Express has checked that there is a content type.
   const form = new Busboy({ headers: request.headers as BusboyHeaders, limits: { ...limits, fileSize: most } });
-  form.on('field', (name, value) => (fields[name] = name in fields ? '' : value));
+  form.on('field', (name, value) => (fields[name] = value));
   return new Promise((resolve, reject) => {
     form.on('file', (name, stream, fileName) => {
       let isCut = false;
