@@ -68,6 +68,8 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     await page.getByLabel('Role').selectOption('admin');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Jo Kim is now an admin.').waitFor();
+    // Reloading must not say it again.
+    await page.waitForURL(`${world.url}/settings/members`);
     await expectSound(page);
 
     await visitPath(other, 'api-keys');

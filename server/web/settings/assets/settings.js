@@ -10,11 +10,7 @@ if (document.querySelector('[data-secret]')) {
 }
 
 // Reloading must not say again what was done.
-const address = new URL(location.href);
-if (address.searchParams.has('done')) {
-  address.searchParams.delete('done');
-  history.replaceState(null, '', address);
-}
+if (document.querySelector('.notice.done')) history.replaceState(null, '', location.pathname);
 
 // Not for downloads, after which the page stays as it is.
 for (const form of document.querySelectorAll('form[method="post"]:not([data-download])')) {
