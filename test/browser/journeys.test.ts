@@ -156,6 +156,27 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     expect(page.url()).toMatch(/\/settings\/members\/mem_\w+\/role$/);
   });
 
+  test('a form that is sent after the session has ended keeps what was typed, for the same person only', async () => {
+    const tenant = await world.organization();
+    const [admin, other] = [await someone(world, tenant, 'admin'), await someone(world, tenant, 'admin')];
+    const page = await screen.open();
+    await signInWith(page, world.url, admin);
+    for (const [person, name, days] of [
+      [admin, 'Website', '90'],
+      [other, '', ''],
+    ] as const) {
+      await page.getByLabel('Name').fill('Website');
+      await page.getByLabel('Expires').selectOption('90');
+      await endSessions(world.database.pool, [admin.id], { except: null });
+      await page.getByRole('button', { name: 'Create key' }).click();
+      await signInByForm(page, person);
+      await page.getByRole('heading', { name: 'API Keys', exact: true }).waitFor();
+      await page.waitForLoadState();
+      const shown = [await page.getByLabel('Name').inputValue(), await page.getByLabel('Expires').inputValue()];
+      expect(shown).toEqual([name, days]);
+    }
+  });
+
   test('a member ends another session, and changes the password', async () => {
     const tenant = await world.organization();
     const member = await someone(world, tenant, 'member', 'Ida Berg');

@@ -12,11 +12,31 @@ if (document.querySelector('[data-secret]')) {
 // Reloading must not say again what was done.
 if (document.querySelector('.notice.done')) history.replaceState(null, '', location.pathname);
 
+// If a form is sent after the session has ended, the same person finds what was typed again after signing in.
+const whose = document.title + document.querySelector('.who')?.textContent;
+const isSignIn = location.pathname.startsWith('/settings/sign-in');
+const typed = JSON.parse(sessionStorage.getItem('typed'));
+if (isSignIn && typed) sessionStorage.setItem('typed', JSON.stringify({ ...typed, hasEnded: true }));
+else sessionStorage.removeItem('typed');
+if (typed?.hasEnded && typed.whose === whose) {
+  const form = [...document.forms].find(({ action }) => action === typed.action);
+  for (const [index, one] of fieldsOf(form).entries())
+    if (one.name === typed.fields[index]?.name) Object.assign(one, typed.fields[index]);
+}
+
+/** Without files, and without what no one else may see. */
+function fieldsOf(form) {
+  const secret = '[type=hidden], [type=file], [autocomplete$=password], [autocomplete=one-time-code]';
+  return [...(form?.elements ?? [])].filter((one) => one.matches(`:is(input, select):not(${secret})`));
+}
+
 // Not for downloads, after which the page stays as it is.
 for (const form of document.querySelectorAll('form[method="post"]:not([data-download])')) {
   const button = form.querySelector('button[type="submit"]');
   const label = [...(button?.childNodes ?? [])];
   form.addEventListener('submit', () => {
+    const fields = fieldsOf(form).map(({ name, value, checked }) => ({ name, value, checked }));
+    if (!isSignIn) sessionStorage.setItem('typed', JSON.stringify({ whose, action: form.action, fields }));
     // Only after the browser has submitted the form, which a disabled button would prevent.
     setTimeout(() => {
       button.disabled = true;
