@@ -191,6 +191,7 @@ describe('the search', () => {
     ['sdk', '/docs/sdks'],
     ['webhooks', '/docs/webhooks'],
     ['rotate key', '/docs/api-keys#replace-rotate-an-api-key'],
+    ['How do I rotate a “key”?', '/docs/api-keys#replace-rotate-an-api-key'],
     ['sandbox', '/docs/api-keys#there-is-no-sandbox'],
     ['timeout', '/docs/typed-client#timeouts-and-cancellation'],
     ['changelog', '/docs/changelog'],

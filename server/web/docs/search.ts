@@ -29,11 +29,19 @@ const wordsOf = (text: string) => new Set((text.match(/[\p{L}\p{N}_]+/gu) ?? [])
 /** Words this short occur inside many longer ones: `go`, `sso`. */
 const isShort = (word: string) => /^[\p{L}\p{N}]{1,3}$/u.test(word);
 
+const fillers: ReadonlySet<string> = new Set(
+  'a an and are can do does for from how i in is it my of on or the to what when where which why with'.split(' '),
+);
+
+/** The words that tell what is searched for: `how do I rotate a key?` is about `rotate` and `key`. */
+function topicOf(query: string): string[] {
+  const words = fold(query).match(/[^\s?!"“”,;]+/g) ?? [];
+  const telling = words.filter((word) => !fillers.has(word));
+  return telling.length > 0 ? telling : words;
+}
+
 /** The sections that contain every word. Matches in titles come first, and whole words before parts of words. */
-function find(index: Index, query: string): Entry[] {
-  const typed = fold(query)
-    .split(/\s+/)
-    .filter((word) => word !== '');
+function find(index: Index, typed: readonly string[]): Entry[] {
   if (typed.length === 0) return [];
   return index
     .filter(({ folded, words }) =>
@@ -57,7 +65,8 @@ function scoreOf({ guide, title, words }: Entry, typed: readonly string[]): numb
 /** The content of the page for a query. */
 export function searchResults(index: Index, parameter: unknown, root: string): { query: string; content: Html } {
   const query = typeof parameter === 'string' ? parameter.trim().slice(0, maximumLength) : '';
-  const found = find(index, query);
+  const words = topicOf(query);
+  const found = find(index, words);
   const count =
     found.length === 1 ? '1 section' : `${found.length === maximumResults ? 'The first ' : ''}${found.length} sections`;
   const content = html`<h1>Search</h1>
@@ -71,7 +80,7 @@ export function searchResults(index: Index, parameter: unknown, root: string): {
           html`<li>
             <a href="${guideUrl(guide.slug, root)}${id === '' ? '' : `#${id}`}">${title}</a>
             <span class="in">${guide.title}</span>
-            <p>${excerpt(text, query)}</p>
+            <p>${excerpt(text, words)}</p>
           </li>`,
       )}
     </ol>`;
@@ -79,13 +88,9 @@ export function searchResults(index: Index, parameter: unknown, root: string): {
 }
 
 /** The part of the text around the first matching word. */
-function excerpt(text: string, query: string): string {
-  const folded = text.toLowerCase();
-  const places = query
-    .toLowerCase()
-    .split(/\s+/)
-    .map((word) => folded.indexOf(word))
-    .filter((place) => place > 0);
+function excerpt(text: string, words: readonly string[]): string {
+  const lower = text.toLowerCase();
+  const places = words.map((word) => lower.indexOf(word)).filter((place) => place > 0);
   const start = Math.max(0, Math.min(...places) - 60);
   // Whole words only.
   const from = places.length === 0 || start === 0 ? 0 : text.indexOf(' ', start) + 1;
