@@ -149,6 +149,7 @@ async function run(slug: string, { fileName, rejectsFile, ...settings }: Setting
   const inspection = await inspectFile(settings.file);
   return withDatabase(async (database) => {
     const organization = await organizationBySlug(database, slug);
+    let rowsRead = 0;
     return withProgress((bar) => {
       const importTo = (rejects?: Writable) =>
         importFile({
@@ -158,7 +159,10 @@ async function run(slug: string, { fileName, rejectsFile, ...settings }: Setting
           organization,
           rejects,
           audit: { memberId: null, fileName },
-          onProgress: bar.show,
+          onProgress(progress) {
+            ({ rowsRead } = progress);
+            bar.show(progress);
+          },
           onRow: ({ line, outcome }) => {
             if (!Array.isArray(outcome)) return;
             bar.clear();
@@ -166,6 +170,18 @@ async function run(slug: string, { fileName, rejectsFile, ...settings }: Setting
           },
         });
       return rejectsFile === undefined ? importTo() : writeFile(rejectsFile, importTo);
+    }).catch((error: unknown) => {
+      if (rowsRead > 0 && !settings.dryRun) warn(interruption(rowsRead, settings.choices));
+      throw error;
     });
   });
+}
+
+/** The chunk after those rows may have been stored too, if only the response to its commit was lost. */
+function interruption(rowsRead: number, { match }: ImportChoices = {}): string {
+  const again =
+    match === 'none'
+      ? 'a row that you import again creates another record'
+      : 'run the command again, and they will not be imported twice';
+  return `The import stopped after at least ${rowsRead} rows. Rows already imported are kept; ${again}.`;
 }

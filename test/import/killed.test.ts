@@ -1,13 +1,14 @@
-/** Imports that are killed at random points and run again. KILLS=10 kills more often. */
+/** Imports that are killed at random points, or lose their connection, and run again. KILLS=10 kills more often. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { waitingStatements } from '../locks.ts';
 import { program } from '../program.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import { importInto, withFile } from './importing.ts';
 
-const world = useWorld();
+const world = useWorld({ ownDatabase: true });
 const kills = Number(process.env.KILLS ?? 2);
 /** Imported in chunks of 1000: a kill hits between two of them, or during one. */
 const proposals = 2000 + 1000 * kills;
@@ -52,12 +53,14 @@ async function checksum({ organization }: Tenant): Promise<unknown> {
   return rows[0];
 }
 
-function run({ organization }: Tenant, file: string) {
-  const env = { ...process.env, DATABASE_URL: inject('databaseUrl') };
-  const words = [program, 'import', 'proposals', file, '--organization', organization.slug, '--json'];
-  const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'ignore'] });
-  let output = '';
-  child.stdout.on('data', (text) => (output += String(text)));
+function run({ organization }: Tenant, file: string, [kind = 'proposals', ...options]: readonly string[] = []) {
+  const { address } = world.database;
+  const env = { ...process.env, ...('url' in address && { DATABASE_URL: address.url }) };
+  const words = [program, 'import', kind, file, '--organization', organization.slug, '--json', ...options];
+  const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const output = { out: '', err: '' };
+  child.stdout.on('data', (text) => (output.out += String(text)));
+  child.stderr.on('data', (text) => (output.err += String(text)));
   return { child, ended: once(child, 'close').then(() => output) };
 }
 
@@ -78,9 +81,35 @@ test(`an import that is killed ${kills} times ends with the same rows as one tha
     for (const place of places.toSorted((left, right) => left - right)) await killAt(tenant, file, place);
     const before = await countProposals(tenant);
     expect(before, `killed at ${places.join(', ')}`).toBeLessThan(proposals);
-    const report = JSON.parse(await run(tenant, file).ended);
+    const report = JSON.parse((await run(tenant, file).ended).out);
     expect(report).toMatchObject({ unchanged: before, created: proposals - before, rejected: 0 });
     expect(await checksum(tenant)).toEqual(await checksum(undisturbed));
     expect(await checksum(tenant)).toMatchObject({ count: proposals });
   });
+});
+
+test.each([
+  [['customers'], 'run the command again, and they will not be imported twice'],
+  [['customers', '--match', 'none'], 'a row that you import again creates another record'],
+])('an import of %j that loses its connection says how much it has stored', async (words, advice) => {
+  const tenant = await start();
+  const { pool } = world.database;
+  const holder = await pool.connect();
+  await holder.query('begin');
+  const taking = `update customers set external_id = 'N-1500' where organization_id = $1 and external_id = 'C-0'`;
+  await holder.query(taking, [tenant.organization.id]);
+  const rows = Array.from({ length: 1600 }, (_, index) => `{"externalId":"N-${index}","name":"Ann"}\n`);
+  const { err } = await withFile('rows.jsonl', rows.join(''), async (file) => {
+    const { ended } = run(tenant, file, words);
+    while ((await waitingStatements(world.database)).length === 0);
+    await pool.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and state = 'active'
+        and application_name = 'proposal-api' and pid <> pg_backend_pid()`,
+    );
+    return ended;
+  });
+  await holder.query('rollback');
+  holder.release();
+  const kept = `The import stopped after at least 1000 rows. Rows already imported are kept; ${advice}.`;
+  expect(err).toMatch(new RegExp(`^${kept}\nerror: .*terminat.*\n$`));
 });
