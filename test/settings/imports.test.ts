@@ -274,6 +274,17 @@ describe('an import', () => {
     expect(await tenant.client.customers.list()).toMatchObject({ data: [{ name: 'Bo', notes: 'Ana' }] });
   });
 
+  test('is shown even if the process that received an earlier one had a clock that was ahead', async () => {
+    const { tenant, visiting } = await start();
+    await check(visiting, 'externalId,name\nC-1,Ana\n');
+    await finish(visiting, tenant);
+    // Ids begin with the time.
+    const ahead = `update uploads set id = overlay(id::text placing 'ff' from 1)::uuid where organization_id = $1`;
+    await world.database.pool.query(ahead, [tenant.organization.id]);
+    const page = await check(visiting, 'externalId,name\nC-2,Bo\n', { name: 'later.csv' });
+    expect(words(page)).toContain('Import later.csv?');
+  });
+
   test('asks once how numbers are written, and shows how each answer would read them', async () => {
     const { tenant, visiting } = await start();
     const text = 'externalId;name;unitPrice\nI-1;Chair;1.200\nI-2;Table;2.500\n';
