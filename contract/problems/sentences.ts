@@ -35,42 +35,36 @@ const nextPage: Elsewhere = {
   advice: 'to read the next page, follow pagination.nextUrl or send pagination.nextCursor as cursor',
   suggestion: 'cursor',
 };
-const pageSize: Elsewhere = { advice: 'to set the page size, send limit', suggestion: 'limit' };
-const changed: Elsewhere = { advice: 'to list what has changed, send updatedSince', suggestion: 'updatedSince' };
 const whole = 'records are always returned whole';
-const search: Elsewhere = { advice: 'to search, send q', suggestion: 'q' };
-const order: Elsewhere = { advice: 'to choose the order, send sort', suggestion: 'sort' };
-const since = (what: string, suggestion: string): Elsewhere => ({
-  advice: `to get the records that were ${what} at or after a time, send ${suggestion}`,
-  suggestion,
-});
-const before = (what: string, suggestion: string): Elsewhere => ({
-  advice: `to get the records that were ${what} before a time, send ${suggestion}`,
-  suggestion,
-});
-
 const include: Elsewhere = {
   advice:
     'proposals contain a summary of their customer; to add the rest or their lines to a list, send include=customer,lineItems',
   suggestion: 'include',
   otherwise: whole,
 };
-const byStatus: Elsewhere = { advice: 'to choose by status, send status', suggestion: 'status' };
+
+const to = (purpose: string, suggestion: string): Elsewhere => ({
+  advice: `to ${purpose}, send ${suggestion}`,
+  suggestion,
+});
+const changed = to('list what has changed', 'updatedSince');
+const since = (what: string) => `get the records that were ${what} at or after a time`;
+const before = (what: string) => `get the records that were ${what} before a time`;
 
 const elsewhere: readonly [names: string, Elsewhere][] = [
   ['page offset starting_after page_token', nextPage],
-  ['per_page page_size', pageSize],
-  ['search query name', search],
+  ['per_page page_size', to('set the page size', 'limit')],
+  ['search query name', to('search', 'q')],
   ['since changedSince changed_since updated_at_min updatedAfter updated_after updatedFrom', changed],
   ['modifiedSince modified_since modified_after', changed],
-  ['order orderBy order_by sort_by', order],
-  ['until updated_at_max', before('changed', 'updatedBefore')],
-  ['createdAfter created_after created_at_min createdFrom', since('created', 'createdSince')],
-  ['created_at_max', before('created', 'createdBefore')],
-  ['acceptedAfter accepted_after acceptedFrom', since('accepted', 'acceptedSince')],
-  ['id', { advice: 'to get records by their ids, send ids', suggestion: 'ids' }],
-  ['country_code', { advice: 'to choose by country, send country', suggestion: 'country' }],
-  ['state archived', byStatus],
+  ['order orderBy order_by sort_by', to('choose the order', 'sort')],
+  ['until updated_at_max', to(before('changed'), 'updatedBefore')],
+  ['createdAfter created_after created_at_min createdFrom', to(since('created'), 'createdSince')],
+  ['created_at_max', to(before('created'), 'createdBefore')],
+  ['acceptedAfter accepted_after acceptedFrom', to(since('accepted'), 'acceptedSince')],
+  ['id', to('get records by their ids', 'ids')],
+  ['country_code', to('choose by country', 'country')],
+  ['state archived', to('choose by status', 'status')],
   ['fields', { advice: whole }],
   ['expand', include],
 ];
