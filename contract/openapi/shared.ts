@@ -1,5 +1,5 @@
 /** Parameters and responses that several operations share become components, so each is written only once. */
-import { mapValues } from './document.ts';
+import { mapValues, pickReferenced } from './document.ts';
 import type { Document, Operation, Parameter, Reference, Response } from './document.ts';
 
 type SharedComponents = { parameters: Record<string, Parameter>; responses: Record<string, Response> };
@@ -56,16 +56,10 @@ export function shareComponents(document: Document): PublishedDocument {
     }),
   });
   const paths = mapValues(document.paths, (methods) => mapValues(methods, share));
-  const used = JSON.stringify(paths);
-  const inUse = ([name]: [string, unknown]) => used.includes(`"#/components/responses/${name}"`);
   return {
     ...document,
     paths,
-    components: {
-      ...document.components,
-      parameters,
-      responses: Object.fromEntries(Object.entries(responses).filter(inUse)),
-    },
+    components: { ...document.components, parameters, responses: pickReferenced('responses', responses, paths) },
   };
 }
 
