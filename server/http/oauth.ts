@@ -116,7 +116,11 @@ const clientInformation = ({ id, name, redirectUris }: ConnectClient) => ({
 function readExchange({ authorization }: IncomingHttpHeaders, body: unknown): Exchange {
   if (required(body, 'grant_type') !== 'authorization_code')
     throw new OAuthError('unsupported_grant_type', 'The grant_type must be authorization_code.');
-  if (authorization !== undefined && parameter(body, 'client_id') === '') throw new UnsupportedAuthentication();
+  if (authorization !== undefined && parameter(body, 'client_id') === '')
+    throw new OAuthError(
+      'invalid_client',
+      'Applications have no secret here. Send client_id in the body, and no Authorization header.',
+    );
   return {
     code: required(body, 'code'),
     clientId: required(body, 'client_id'),
@@ -139,19 +143,11 @@ function required(body: unknown, name: string): string {
   return value;
 }
 
-class UnsupportedAuthentication extends OAuthError {
-  constructor() {
-    super(
-      'invalid_client',
-      'Applications have no secret here. Send client_id in the body, and no Authorization header.',
-    );
-  }
-}
-
 const sendOAuthError: ErrorRequestHandler = (thrown: unknown, _, response, next) => {
   const error = thrown instanceof OAuthError ? thrown : unreadable(thrown);
   if (!error || response.headersSent) return next(thrown);
-  const status = error instanceof UnsupportedAuthentication ? 401 : 400;
+  // RFC 6749, 5.2: if the client tried to authenticate with the header.
+  const status = error.code === 'invalid_client' && response.req.headers.authorization !== undefined ? 401 : 400;
   if (status === 401) response.set('WWW-Authenticate', 'Basic realm="oauth"');
   response.status(status).json({ error: error.code, error_description: error.description });
 };

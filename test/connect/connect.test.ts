@@ -412,13 +412,19 @@ describe('a request that violates the protocol', () => {
 
   test('gets invalid_client if it has an Authorization header, because no client has a secret', async () => {
     const headers = { 'content-type': form, authorization: `Basic ${btoa('client:secret')}` };
-    const response = await fetch(`${world.url}/oauth/token`, { method: 'POST', headers, body: fields });
-    const { error } = (await response.json()) as { error: string };
-    expect([response.status, error, response.headers.get('www-authenticate')]).toEqual([
-      401,
-      'invalid_client',
-      'Basic realm="oauth"',
-    ]);
+    const token = (await world.organization()).key;
+    for (const [path, body] of [
+      ['token', fields],
+      ['revoke', `token=${token}`],
+    ] as const) {
+      const response = await fetch(`${world.url}/oauth/${path}`, { method: 'POST', headers, body });
+      const { error } = (await response.json()) as { error: string };
+      expect([response.status, error, response.headers.get('www-authenticate')]).toEqual([
+        401,
+        'invalid_client',
+        'Basic realm="oauth"',
+      ]);
+    }
   });
 
   test('gets 405 if it has a different method', async () => {
