@@ -1,11 +1,13 @@
 /** Import and export on the settings pages. */
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { request } from 'node:http';
+import { mkdtemp, readdir, readlink, rm, stat, writeFile } from 'node:fs/promises';
+import { IncomingMessage, request, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { response as expressResponse } from 'express';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Upload } from '../../server/entities/upload.ts';
 import { remember, rememberedChoices } from '../../server/uploads/stored.ts';
@@ -14,6 +16,7 @@ import { removeExpired } from '../../server/commands/serve/retention.ts';
 import { forOrganization } from '../../server/database/tenant.ts';
 import { eraseCustomer } from '../../server/records/erase-customer.ts';
 import { publicId, storedId } from '../../server/records/public-id.ts';
+import { exportRoutes } from '../../server/web/settings/export/export-routes.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import { auditLog, signIn, someone } from './visiting.ts';
@@ -836,6 +839,27 @@ describe('an export', () => {
     expect(new Set(statuses)).toEqual(new Set([200, 429]));
     expect((await send(neighbor, fields)).status).toBe(200);
     expect((await send(visiting, fields)).status).toBe(200);
+  });
+
+  test('that begins after the deadline has sent a response leaves no file open', async () => {
+    const tenant = await world.organization();
+    const forms: { submit(change: object): Promise<unknown> }[] = [];
+    exportRoutes({ form: (_: string, form: never) => void forms.push(form) } as never);
+    const change = {
+      em: tenant.em(),
+      member: tenant.admin,
+      organization: tenant.organization,
+      context: world,
+      request: { body: { kind: 'customers', format: 'csv' } },
+      response: Object.setPrototypeOf(new ServerResponse(new IncomingMessage(new Socket())), expressResponse).writeHead(
+        503,
+      ),
+    };
+    expect(await forms[0]?.submit(change)).toBe(undefined);
+    const open = await Promise.all(
+      (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(String)),
+    );
+    expect(open.filter((path) => path.includes('proposal-api-export-'))).toEqual([]);
   });
 
   test('that cannot start gets an error page, and the next one works', async () => {

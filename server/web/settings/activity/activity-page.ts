@@ -1,5 +1,4 @@
 /** The audit log: one kind of event at a time, newest first. Admins can also download it. */
-import type { Response } from 'express';
 import type { ScopedEntityManager } from '../../../database/tenant.ts';
 import type { AuditEvent, AuditKind } from '../../../entities/audit-event.ts';
 import { readEvents } from '../../../records/audit-log.ts';
@@ -7,21 +6,16 @@ import type { MemberNames } from '../../../records/member-names.ts';
 import { publicId, storedId } from '../../../records/public-id.ts';
 import { byteOrderMark, csvLines } from '../../../text/spreadsheet.ts';
 import { html } from '../../html.ts';
+import { sendPieces } from '../download.ts';
 import { field } from '../fields.ts';
 import { sectionPage } from '../page.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { requireAdminVisit } from '../visit.ts';
 import type { Visit } from '../visit.ts';
-import { activityList, namesIn } from './activity-section.ts';
+import { activityKinds, activityList, kindsFor, namesIn } from './activity-section.ts';
 
 const pageSize = 50;
 const rowsAtOnce = 1_000;
-
-const activityKinds: Readonly<Record<AuditKind, string>> = {
-  change: 'Changes',
-  rejection: 'Rejected attempts',
-  sign_in: 'Sign-ins',
-};
 
 export function activityRoutes(guard: SessionGuard): void {
   guard.page('/activity', activityPage);
@@ -36,9 +30,8 @@ async function activityPage(visit: Visit) {
   const shown = events.slice(0, pageSize);
   const last = shown.at(-1);
   const older = events.length > pageSize && last && publicId('event', last.id);
-  const kinds: AuditKind[] = isAdmin ? ['change', 'rejection', 'sign_in'] : ['change', 'rejection'];
   const content = html`<nav class="kinds" aria-label="Kinds of activity">
-      ${kinds.map((one) => kindLink(one, kind))}
+      ${kindsFor(member).map((one) => kindLink(one, kind))}
     </nav>
     ${shown.length > 0 ? activityList(shown, await namesIn(em, shown)) : html`<p class="empty">There is no activity yet.</p>`}
     <p>
@@ -54,7 +47,6 @@ const kindLink = (kind: AuditKind, current: AuditKind) =>
     >${activityKinds[kind]}</a
   > `;
 
-/** Only admins see who signed in, and from where. */
 function kindIn(visit: Visit): AuditKind {
   const { kind } = visit.request.query;
   if (kind === 'sign_in') requireAdminVisit(visit, 'see sign-ins');
@@ -67,7 +59,7 @@ async function sendFile(visit: Visit): Promise<undefined> {
   const kind = kindIn(visit);
   response.attachment(`${organization.slug}-${activityKinds[kind].toLowerCase().replaceAll(' ', '-')}.csv`);
   response.type('csv').set('Cache-Control', 'no-store');
-  await sendRows(response, em, kind);
+  await sendPieces(response, linesOf(em, kind));
 }
 
 /** The columns of the file. */
@@ -83,15 +75,14 @@ const columns: Readonly<Record<string, (event: AuditEvent, names: MemberNames) =
 };
 const rowOf = (event: AuditEvent, names: MemberNames) => Object.values(columns).map((of) => of(event, names) ?? '');
 
-async function sendRows(response: Response, em: ScopedEntityManager, kind: AuditKind): Promise<void> {
-  response.write(byteOrderMark + csvLines([Object.keys(columns)]));
+async function* linesOf(em: ScopedEntityManager, kind: AuditKind): AsyncGenerator<string> {
+  yield byteOrderMark + csvLines([Object.keys(columns)]);
   let before: string | undefined;
   for (;;) {
     const events = await readEvents(em.fork(), kind, rowsAtOnce, before);
     const names = await namesIn(em.fork(), events);
-    if (events.length > 0) response.write(csvLines(events.map((event) => rowOf(event, names))));
-    if (events.length < rowsAtOnce || response.destroyed) break;
+    if (events.length > 0) yield csvLines(events.map((event) => rowOf(event, names)));
+    if (events.length < rowsAtOnce) return;
     before = events.at(-1)?.id;
   }
-  response.end();
 }

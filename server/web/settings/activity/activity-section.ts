@@ -1,7 +1,7 @@
 /** The audit log in sentences; the API Keys page shows the latest events of each kind. */
 import type { ScopedEntityManager } from '../../../database/tenant.ts';
 import { auditActions } from '../../../entities/audit-event.ts';
-import type { AuditAction, AuditEvent } from '../../../entities/audit-event.ts';
+import type { AuditAction, AuditEvent, AuditKind } from '../../../entities/audit-event.ts';
 import type { Member } from '../../../entities/organization.ts';
 import { readEvents } from '../../../records/audit-log.ts';
 import { readMemberNames } from '../../../records/member-names.ts';
@@ -11,17 +11,15 @@ import type { Html } from '../../html.ts';
 import { collapsible } from '../sections.ts';
 import { timeAgo } from '../time.ts';
 
-export type Activity = { changes: AuditEvent[]; rejections: AuditEvent[]; signIns: AuditEvent[]; names: MemberNames };
-
-const shown = { change: 50, rejection: 20, sign_in: 20 } as const;
+export const activityKinds: Readonly<Record<AuditKind, string>> = {
+  change: 'Changes',
+  rejection: 'Rejected attempts',
+  sign_in: 'Sign-ins',
+};
 
 /** Only admins see who signed in, and from where. */
-export async function readActivity(em: ScopedEntityManager, { role }: Pick<Member, 'role'>): Promise<Activity> {
-  const changes = await readEvents(em, 'change', shown.change);
-  const rejections = await readEvents(em, 'rejection', shown.rejection);
-  const signIns = role === 'admin' ? await readEvents(em, 'sign_in', shown.sign_in) : [];
-  return { changes, rejections, signIns, names: await namesIn(em, [...changes, ...rejections, ...signIns]) };
-}
+export const kindsFor = ({ role }: Pick<Member, 'role'>): AuditKind[] =>
+  role === 'admin' ? ['change', 'rejection', 'sign_in'] : ['change', 'rejection'];
 
 /** The names of everyone mentioned in these events. */
 export const namesIn = (em: ScopedEntityManager, events: readonly AuditEvent[]): Promise<MemberNames> =>
@@ -30,20 +28,24 @@ export const namesIn = (em: ScopedEntityManager, events: readonly AuditEvent[]):
     events.flatMap(({ memberId, subjectId }) => [memberId, subjectId]),
   );
 
-export function activitySection({ changes, rejections, signIns, names }: Activity): Html {
+const shown = { change: 50, rejection: 20, sign_in: 20 } as const;
+
+export async function activitySection(em: ScopedEntityManager, member: Pick<Member, 'role'>): Promise<Html> {
+  const events: AuditEvent[] = [];
+  for (const kind of kindsFor(member)) events.push(...(await readEvents(em, kind, shown[kind])));
+  const names = await namesIn(em, events);
+  const lists = [...Map.groupBy(events, ({ kind }) => kind)].map(
+    ([kind, found]) =>
+      html`<h3>${activityKinds[kind]}</h3>
+        ${activityList(found, names)}`,
+  );
   return collapsible(
     'activity',
     'Activity',
-    html`${eventList('Changes', changes, names)} ${eventList('Rejected attempts', rejections, names)}
-      ${eventList('Sign-ins', signIns, names)}
+    html`${lists}
       <p><a href="/settings/activity">All activity</a></p>`,
   );
 }
-
-const eventList = (title: string, events: AuditEvent[], names: MemberNames): Html | false =>
-  events.length > 0 &&
-  html`<h3>${title}</h3>
-    ${activityList(events, names)}`;
 
 export function activityList(events: readonly AuditEvent[], names: MemberNames): Html {
   return html`<ol class="activity">

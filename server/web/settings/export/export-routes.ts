@@ -1,5 +1,4 @@
 /** Downloads of a snapshot of an organization's records, for admins. */
-import { pipeline } from 'node:stream/promises';
 import { v1 } from '../../../../contract/v1.ts';
 import { listConditions } from '../../../api/filters.ts';
 import { exportFormats, exportKinds, exportRecords } from '../../../export/export-records.ts';
@@ -9,14 +8,13 @@ import { operationOf } from '../../../api/operations.ts';
 import { Problem } from '../../../problems/problem.ts';
 import { asAdmin, requireTeam } from '../../../records/require-admin.ts';
 import type { Condition } from '../../../records/sql.ts';
+import { sendPieces } from '../download.ts';
 import { field, instantIn } from '../fields.ts';
 import { showImports } from '../import/import-routes.ts';
 import { filtersOf, inputOf, searchOf } from '../records/records-page.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import type { Change } from '../visit.ts';
 
-/** An organization has one export at a time, which is aborted if the client stops reading. */
-const bounds = { idleMs: 30_000, wholeMs: 10 * 60_000 };
 /** Reading the records takes a connection and a snapshot, so further exports wait their turn. */
 const snapshots = 2;
 const types = { csv: 'text/csv; charset=utf-8', jsonl: 'application/jsonl; charset=utf-8' };
@@ -30,7 +28,7 @@ type ExportRequest = {
 };
 
 export function exportRoutes(guard: SessionGuard): void {
-  /** The ids of organizations with a running export. */
+  /** The ids of organizations with a running export: each has one at a time. */
   const running = new Set<string>();
   const limited = createSemaphore(snapshots);
 
@@ -85,22 +83,19 @@ async function send(
     byteOrderMark: true,
   });
   const bytes = spooled(limited(pieces));
-  // A failure before the first byte still gets an error page.
-  const { value: first = Buffer.alloc(0) } = await bytes.next();
-  const all = async function* () {
-    yield first;
-    yield* bytes;
-  };
-  const day = new Date().toISOString().slice(0, 10);
-  response.attachment(`${organization.slug}-${kind}-${day}.${format}`);
-  response.set({ 'Content-Type': types[format], 'Cache-Control': 'no-store' });
-  response.setTimeout(bounds.idleMs, () => response.destroy());
   try {
-    await pipeline(all, response, { signal: AbortSignal.timeout(bounds.wholeMs) });
-  } catch (error) {
-    // Closing the connection marks the download as incomplete.
-    response.locals.failure = error;
-    response.destroy();
+    // A failure before the first byte still gets an error page.
+    const { value: first = Buffer.alloc(0) } = await bytes.next();
+    // The deadline has already sent a response.
+    if (response.headersSent) return;
+    const all = async function* () {
+      yield first;
+      yield* bytes;
+    };
+    const day = new Date().toISOString().slice(0, 10);
+    response.attachment(`${organization.slug}-${kind}-${day}.${format}`);
+    response.set({ 'Content-Type': types[format], 'Cache-Control': 'no-store' });
+    await sendPieces(response, all());
   } finally {
     await bytes.return(undefined);
   }

@@ -1,5 +1,4 @@
 /** The import and export page, and the forms of an import. */
-import { pipeline } from 'node:stream/promises';
 import express from 'express';
 import { importKinds, isOpen } from '../../../entities/upload.ts';
 import type { Upload } from '../../../entities/upload.ts';
@@ -9,6 +8,7 @@ import { printable } from '../../../problems/safe-text.ts';
 import { byteOrderMark, csvLines } from '../../../text/spreadsheet.ts';
 import { uploadBounds } from '../../../uploads/files.ts';
 import { tooLarge } from '../../../uploads/runner.ts';
+import { sendPieces } from '../download.ts';
 import { field, uuidPattern } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { pageNotFound } from '../page.ts';
@@ -137,7 +137,7 @@ async function sendRejects(visit: Visit): Promise<undefined> {
   const found = await findUpload(visit);
   if (!found.hasRejects) throw pageNotFound();
   response.attachment('rejected-rows.csv').set('Cache-Control', 'no-store');
-  await pipeline((await context.uploads.readRejects(found.upload)).iterator(), response);
+  await sendPieces(response, await context.uploads.readRejects(found.upload));
 }
 
 function uploadIdIn({ request }: Visit): string {

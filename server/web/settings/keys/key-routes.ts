@@ -4,7 +4,7 @@ import { issueKey, parseExpiry, replaceKey } from '../../../keys/issue.ts';
 import { findKey, isLive, readKeyOverview } from '../../../keys/list.ts';
 import { renameKey, revokeKey } from '../../../keys/revoke.ts';
 import { publicId, storedId } from '../../../records/public-id.ts';
-import { readActivity } from '../activity/activity-section.ts';
+import { activitySection } from '../activity/activity-section.ts';
 import { choiceIn, field } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import type { Page } from '../page.ts';
@@ -33,7 +33,7 @@ async function show(visit: Visit, view: Partial<KeysView> = {}): Promise<Page> {
   const em = visit.em.fork();
   const overview = await readKeyOverview(em);
   const done = whatWasDone(visit.request.query, [...overview.live, ...overview.ended]);
-  const activity = await readActivity(em, visit.member);
+  const activity = await activitySection(em, visit.member);
   const warnings = await warningsFor(visit);
   return keysPage(visit, { overview, activity, warnings, done, ...view });
 }

@@ -5,8 +5,7 @@ import { expiryDays, maximumLiveKeys } from '../../../keys/issue.ts';
 import type { KeyOverview } from '../../../keys/list.ts';
 import type { Warning } from '../../../keys/warnings.ts';
 import { html } from '../../html.ts';
-import { activitySection } from '../activity/activity-section.ts';
-import type { Activity } from '../activity/activity-section.ts';
+import type { Html } from '../../html.ts';
 import { selectField, textField } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { failedNotice, postForm } from '../forms.ts';
@@ -29,7 +28,7 @@ import { readVersion } from '../../../files.ts';
 
 export type KeysView = {
   overview: KeyOverview;
-  activity: Activity;
+  activity: Html;
   warnings: readonly Warning[];
   /** The key that this request created. */
   created?: NewKey;
@@ -66,7 +65,7 @@ export function keysPage(visit: Visit, view: KeysView) {
       ${keyTable(visit, overview, { keys: ended, label: 'Revoked keys' })}`,
     )
   }
-  ${activitySection(activity)}`;
+  ${activity}`;
   const more = created && { title: 'Your new API key', status: 201 };
   return sectionPage('/settings/api-keys', lead, content, more);
 }
