@@ -7,30 +7,39 @@ type Global<Name extends string, Fallback> = typeof globalThis extends { [Key in
   : Fallback;
 
 type HeadersPart = {
+  /** The value of a header; `null` if it is absent. */
   get(name: string): string | null;
+  /** Whether the header is present. */
   has(name: string): boolean;
+  /** Calls the function for each header. */
   forEach(each: (value: string, name: string) => void): void;
 };
 type SignalPart = { readonly aborted: boolean; readonly reason: unknown; throwIfAborted(): void };
-type ResponsePart = {
-  readonly ok: boolean;
-  readonly status: number;
-  readonly headers: PlatformHeaders;
-  text(): Promise<string>;
-};
-
 export type PlatformHeaders = Global<'Headers', HeadersPart>;
 export type PlatformSignal = Global<'AbortSignal', SignalPart>;
-export type PlatformResponse = Global<'Response', ResponsePart>;
 
-type InitPart = {
+/** What the client passes to `fetch`: only what every implementation takes, whatever its own classes are. */
+export type FetchInit = {
+  /** `GET`, `POST` or `PATCH`. */
   method: string;
-  headers: PlatformHeaders;
+  /** All request headers, with lower-case names. */
+  headers: Record<string, string>;
+  /** JSON; `null` without a body. */
   body: string | null;
+  /** A redirect is not followed. */
   redirect: 'manual';
+  /** Ends the attempt when it takes too long, or when the caller cancels the call. */
   signal: PlatformSignal;
 };
-/** What `fetch` takes as its second argument. */
-export type PlatformInit = typeof globalThis extends { fetch: (url: never, init?: infer Init) => unknown }
-  ? NonNullable<Init>
-  : InitPart;
+
+/** What the client reads from a response. */
+export type FetchResponse = {
+  /** Whether the status is 200 to 299. */
+  readonly ok: boolean;
+  /** The HTTP status. */
+  readonly status: number;
+  /** The response headers. */
+  readonly headers: HeadersPart;
+  /** Reads the body. */
+  text(): Promise<string>;
+};

@@ -1,9 +1,9 @@
 /** Sends a request, and retries it while that can help. */
 import { ApiError, ConnectionError, TimeoutError } from './errors.ts';
-import type { PlatformHeaders, PlatformInit, PlatformResponse, PlatformSignal } from './platform.ts';
+import type { FetchInit, FetchResponse, PlatformHeaders, PlatformSignal } from './platform.ts';
 
-/** The part of `fetch` that the client uses. */
-export type Fetch = (url: string, init: PlatformInit) => Promise<PlatformResponse>;
+/** The part of `fetch` that the client uses. That of the platform, undici or node-fetch can be passed as it is. */
+export type Fetch = (url: string, init: FetchInit) => Promise<FetchResponse>;
 
 export type Sleep = (ms: number, signal: PlatformSignal | undefined) => Promise<void>;
 
@@ -119,12 +119,14 @@ async function exchange({ method, url, headers, body }: Outgoing, { fetch, timeo
     // Following a redirect could turn a POST into a GET, or send the key to another server.
     const response = await fetch(url, {
       method,
-      headers,
+      headers: Object.fromEntries(headers),
       body: body ?? null,
       redirect: 'manual',
       signal: controller.signal,
     });
-    return { ok: response.ok, status: response.status, headers: response.headers, text: await response.text() };
+    // Those of another library have the same methods.
+    const received = response.headers as PlatformHeaders;
+    return { ok: response.ok, status: response.status, headers: received, text: await response.text() };
   } catch (cause) {
     signal?.throwIfAborted();
     // Without the query, which can contain names and email addresses.

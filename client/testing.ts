@@ -9,6 +9,7 @@
  * expect(fetch.calls).toEqual([{ operation: 'GET /v1/me', url: 'https://api.example.com/v1/me', body: undefined }]);
  */
 import { examples } from './examples.ts';
+import type { FetchInit } from './platform.ts';
 import type { Fetch } from './send.ts';
 
 /** A response; the status is 200 unless you give another. An error needs only its `code`, a page its `data`. */
@@ -43,7 +44,7 @@ export function exampleFetch(
     new TypeError(`The API has no operation ${name}. Operations: ${Object.keys(known).join(', ')}.`);
   for (const name of Object.keys(answers)) if (!Object.hasOwn(known, name)) throw noOperation(name);
   const calls: ExampleCall[] = [];
-  const answer: Fetch = async (url, { method = 'GET', body }) => {
+  const answer = async (url: string, { method = 'GET', body }: Partial<FetchInit>) => {
     const { pathname } = new URL(url);
     const operation = Object.keys(known).find((name) => isFor(name, method, pathname));
     if (operation === undefined) throw noOperation(`${method} ${pathname}`);

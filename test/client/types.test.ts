@@ -75,6 +75,23 @@ async function calls(client: Client): Promise<void> {
   void client.apiKey;
 }
 
+/** The types of undici and node-fetch: only their own classes, and what every `fetch` takes. */
+declare class OtherHeaders {
+  get(name: string): string | null;
+  has(name: string): boolean;
+  forEach(each: (value: string, name: string, self: OtherHeaders) => void): void;
+  raw(): Record<string, string[]>;
+}
+type OtherInit = { method?: string; headers?: OtherHeaders | Record<string, string>; body?: string | null };
+type OtherResponse = { ok: boolean; status: number; headers: OtherHeaders; text(): Promise<string> };
+type OtherFetch = (url: string | URL, init?: OtherInit & { dispatcher?: object }) => Promise<OtherResponse>;
+
+function fetches(options: api.ClientOptions, otherFetch: OtherFetch): void {
+  createClient({ ...options, fetch: globalThis.fetch });
+  createClient({ ...options, fetch: otherFetch });
+  createClient({ ...options, fetch: (url, init) => otherFetch(url, { ...init, dispatcher: {} }) });
+}
+
 function failures(error: unknown, isApiError: typeof api.isApiError): void {
   if (!isApiError(error)) return;
   expectTypeOf(error.problem).toEqualTypeOf<api.Problem | null>();
@@ -86,7 +103,7 @@ function failures(error: unknown, isApiError: typeof api.isApiError): void {
 }
 
 test('the client’s types match the contract’s', () => {
-  void [calls, failures];
+  void [calls, fetches, failures];
   type Methods = { [Resource in keyof V1]: keyof V1[Resource] };
   type Named = { [Resource in keyof V1]: Exclude<keyof Client[Resource], 'sync'> };
   expectTypeOf<Named>().toEqualTypeOf<Methods>();
