@@ -54,8 +54,7 @@ async function checksum({ organization }: Tenant): Promise<unknown> {
 }
 
 function run({ organization }: Tenant, file: string, [kind = 'proposals', ...options]: readonly string[] = []) {
-  const { address } = world.database;
-  const env = { ...process.env, ...('url' in address && { DATABASE_URL: address.url }) };
+  const env = { ...process.env, DATABASE_URL: world.database.address.url };
   const words = [program, 'import', kind, file, '--organization', organization.slug, '--json', ...options];
   const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const output = { out: '', err: '' };

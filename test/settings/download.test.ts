@@ -1,0 +1,33 @@
+/** Files that are written while the browser reads them: the activity log, rejected rows and exports. */
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
+import express from 'express';
+import { expect, test } from 'vitest';
+import { sendPieces } from '../../server/web/settings/download.ts';
+
+const pieceCount = 1000;
+
+test('a file is made only as fast as the browser reads it', async () => {
+  let made = 0;
+  async function* pieces() {
+    for (; made < pieceCount; made += 1) yield Buffer.alloc(65_536);
+  }
+  const app = express().get('/', (_, response) => sendPieces(response, pieces()));
+  const server = app.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  // Reads nothing. The buffers of both sides hold a few megabytes.
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').pause();
+  socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  let before = 0;
+  const isStill = () => {
+    const same = made > 0 && made === before;
+    before = made;
+    return same;
+  };
+  await expect.poll(isStill).toBe(true);
+  expect(made).toBeLessThan(pieceCount);
+  socket.destroy();
+  server.close();
+  await once(server, 'close');
+});
