@@ -118,11 +118,9 @@ const ownOptions = ['signal', 'timeoutMs', 'maxRetries', 'headers'];
 /** The client's own options, together with the operation's query parameters and headers. */
 function optionsType(route: AppRoute, query: z.ZodType | undefined, types: Types): string {
   const parameters = query instanceof z.ZodObject ? query.shape : {};
-  const headers = Object.entries(headersOf(route)).map(([name, schema]) => [
-    optionName(name),
-    describeHeader(name, schema),
-  ]);
-  const given = { ...parameters, ...Object.fromEntries(headers) };
+  const headers = Object.entries(headersOf(route));
+  const described = headers.map(([name, schema]) => [optionName(name), describeHeader(name, schema)]);
+  const given = { ...parameters, ...Object.fromEntries(described) };
   const taken = Object.keys(given).filter((name) => ownOptions.includes(name));
   if (taken.length > 0)
     throw new Error(`${route.path} has a parameter with the name of an option: ${taken.join(', ')}`);
@@ -150,15 +148,9 @@ const clientNotes: Readonly<Record<string, string>> = {
 };
 
 function describeHeader(name: string, schema: z.ZodType): z.ZodType {
-  const { inner, description = '' } = described(schema);
-  return inner.meta({ description: `${description} ${clientNotes[name] ?? ''}`.trim() }).optional();
-}
-
-/** The schema under `optional()`, which has the description. */
-function described(schema: z.ZodType): { inner: z.ZodType; description?: string | undefined } {
-  const inner = schema instanceof z.ZodOptional ? schema.unwrap() : schema;
-  // Zod's types do not say that the inside of an optional is a full Zod type.
-  return { inner: inner as z.ZodType, description: (inner as z.ZodType).description };
+  // The schema under `optional()` has the description. Zod's types do not say that it is a full Zod type.
+  const inner = (schema instanceof z.ZodOptional ? schema.unwrap() : schema) as z.ZodType;
+  return inner.meta({ description: `${inner.description ?? ''} ${clientNotes[name] ?? ''}`.trim() }).optional();
 }
 
 const document = expandedDocument('/');

@@ -124,10 +124,7 @@ const paged = {
   operations: {
     pagination: {
       type: 'generic',
-      properties: {
-        continue: '={{ $response.body.pagination.hasMore }}',
-        request: { qs: 'code nextPage' },
-      },
+      properties: { continue: '={{ $response.body.pagination.hasMore }}', request: { qs: 'code nextPage' } },
     },
   },
   output: { postReceive: ['code explain', { type: 'rootProperty', properties: { property: 'data' } }] },

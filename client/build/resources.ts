@@ -58,7 +58,7 @@ function resourceOf(name: string, document: Document): Resource {
   const { get: list, post: create, 'one get': get } = operations;
   if (!list || !get) throw new Error(`${name} cannot be listed and read.`);
   const singular = get.operationId.replace('get', '');
-  const record = fieldsOf(responseOf(get).schema, document, undefined);
+  const record = fieldsOf(responseOf(get).schema, document);
   return {
     name,
     singular,
@@ -101,7 +101,7 @@ function stepOf(method: string, path: string, operation: Operation, document: Do
     summary,
     // Details of HTTP follow in later sentences.
     description: firstSentence(description),
-    fields: body ? fieldsOf(body.schema, document, undefined) : filters.map((one) => filterOf(one, document)),
+    fields: body ? fieldsOf(body.schema, document) : filters.map((one) => filterOf(one, document)),
   };
 }
 
