@@ -10,13 +10,7 @@ const isAbsent = (value: unknown) => value === undefined || value === null || is
 /** The error for a new customer without any kind of name; undefined if it has one. */
 export function missingName(body: unknown): ProblemError | undefined {
   if (named.some((field) => !isAbsent(Reflect.get(Object(body), field)))) return undefined;
-  return {
-    in: 'body',
-    field: 'name',
-    pointer: '/name',
-    code: 'required',
-    message: nameIsRequired,
-  };
+  return { in: 'body', field: 'name', pointer: '/name', code: 'required', message: nameIsRequired };
 }
 
 /** Only a new record needs a name. A body with an externalId may update a record, so the server checks that case. */

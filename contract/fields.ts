@@ -74,14 +74,8 @@ export const emailPattern =
 
 export function email(options: TextOptions) {
   const message = 'must be one email address such as ana@example.com';
-  return textWithRule(
-    (value) => (emailPattern.test(value) ? undefined : failure('invalid_email', message, value)),
-    254,
-    {
-      ...options,
-      format: 'idn-email',
-    },
-  );
+  const rule = (value: string) => (emailPattern.test(value) ? undefined : failure('invalid_email', message, value));
+  return textWithRule(rule, 254, { ...options, format: 'idn-email' });
 }
 
 /** The digits of a phone number, in any script and typed with any punctuation. */
@@ -90,12 +84,9 @@ export function phoneDigits(value: string): string {
 }
 
 export function phone(options: TextOptions) {
-  return textWithRule(
-    (value) =>
-      phoneDigits(value).length >= 3 ? undefined : failure('too_short', 'must have at least 3 digits', value),
-    40,
-    options,
-  );
+  const rule = (value: string) =>
+    phoneDigits(value).length >= 3 ? undefined : failure('too_short', 'must have at least 3 digits', value);
+  return textWithRule(rule, 40, options);
 }
 
 export function url(schemes: readonly ('http' | 'https')[], max: number, options: TextOptions) {

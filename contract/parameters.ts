@@ -70,20 +70,14 @@ export function integerParameter(min: number, max: number, fallback: number, sch
   );
 }
 
-function notOneOf(values: readonly string[], value: string): Failure {
-  return failure('invalid_enum', `must be one of ${values.join(', ')}`, value, nearest(value, values));
-}
+const choiceOf =
+  <T extends string>(values: readonly T[]): Parse<T> =>
+  (value) =>
+    values.find((choice) => choice === value) ??
+    failure('invalid_enum', `must be one of ${values.join(', ')}`, value, nearest(value, values));
 
 export function choiceParameter<const T extends string>(values: readonly T[], schema: Schema) {
-  return parameter<T>(
-    maximumValueLength,
-    (value) => values.find((choice) => choice === value) ?? notOneOf(values, value),
-    {
-      type: 'string',
-      enum: values,
-      ...schema,
-    },
-  );
+  return parameter<T>(maximumValueLength, choiceOf(values), { type: 'string', enum: values, ...schema });
 }
 
 /** Agents send JSON, which can contain objects; String() throws on one with a member `toString`. */
@@ -115,8 +109,7 @@ export function parseList<T extends string>(
 /** Several values of a closed set; the result is in the set's own order. */
 export function choicesParameter<const T extends string>(values: readonly T[], schema: Schema) {
   const most = values.length;
-  const choiceIn = (part: string) =>
-    parseText(part, maximumValueLength, (text) => values.find((choice) => choice === text) ?? notOneOf(values, text));
+  const choiceIn = (part: string) => parseText(part, maximumValueLength, choiceOf(values));
   return parsed<T[], T | readonly T[]>(
     (value) => {
       const wanted = parseList(value, { most, word: 'value' }, choiceIn);

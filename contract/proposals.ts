@@ -45,11 +45,12 @@ export const status = oneOf(proposalStatuses, {
   typeName: 'ProposalStatus',
 });
 
-const personName = text(200, { description: 'Name.', example: 'Paul Henriot' });
-const personEmail = fields.email({ description: 'Email address.', example: 'paul@example.com' });
+export const personFields = {
+  name: text(200, { description: 'Name.', example: 'Paul Henriot' }),
+  email: fields.email({ description: 'Email address.', example: 'paul@example.com' }),
+};
 const person = (description: string) =>
-  z.object({ name: personName, email: personEmail.nullable() }).meta({ description });
-export const personFields = { name: personName, email: personEmail };
+  z.object({ name: personFields.name, email: personFields.email.nullable() }).meta({ description });
 
 const customerSummary = z
   .object({
@@ -167,10 +168,7 @@ export const proposalListQuery = z.strictObject({
   }),
 });
 
-const tag = {
-  name: 'Proposals',
-  description: 'Offers to customers, with line items. Read-only.',
-};
+const tag = { name: 'Proposals', description: 'Offers to customers, with line items. Read-only.' };
 
 export const proposals = initContract().router({
   list: {
