@@ -45,10 +45,7 @@ export async function handleSums({ query: { groupBy = [], ...query } }: { query:
     readSums(
       caller,
       { selection: proposalSelection, index: proposalIndex, conditions },
-      {
-        summed: 'total',
-        by: { currency: { property: 'currency' }, ...by },
-      },
+      { summed: 'total', by: { currency: { property: 'currency' }, ...by } },
     ),
   );
   if (typeof sums === 'string') throw boundExceeded(sums);

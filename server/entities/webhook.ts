@@ -52,11 +52,7 @@ export const WebhookTurns = defineEntity({
   name: 'WebhookTurns',
   tableName: 'webhook_turns',
   filters,
-  properties: {
-    organizationId: owned.organizationId,
-    proposalId: p.uuid().primary(),
-    turns: p.integer(),
-  },
+  properties: { organizationId: owned.organizationId, proposalId: p.uuid().primary(), turns: p.integer() },
 });
 
 /** `pending` → `sending` → `delivered`, `failed` or `pending` again; `replaced` by a later state of the same record. */
