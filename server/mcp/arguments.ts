@@ -21,12 +21,11 @@ export function chosenFields(fields: unknown, known: readonly string[], usual: r
 }
 
 /** What no operation checks in a tool that reads: which arguments can be null, true or false, or a list. */
-export function requireForm({ inputSchema }: Tool, input: Arguments): void {
-  const { properties, required = [] } = Object(inputSchema);
+export function requireForm({ properties, required = [] }: Tool, input: Arguments): void {
   for (const [name, value] of Object.entries(input)) {
     if (value === null && !required.includes(name))
       throw new ArgumentError(`${name} must not be null. Leave it out instead.`);
-    const { type } = properties[name];
+    const { type } = Object(properties[name]);
     if (type === 'boolean' && typeof value !== 'boolean') throw new ArgumentError(`${name} must be true or false.`);
     // In a URL, a list is a parameter that is given twice.
     const one = type === 'object' ? 'an object' : 'one value';

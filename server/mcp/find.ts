@@ -30,19 +30,15 @@ export function findTool(name: string, route: AppRoute & { query: unknown }, { u
     name,
     title: route.summary ?? name,
     description: `Find or list ${looksIn}. Newest first unless sorted. ${times} ${untrustedNotice}`,
-    inputSchema: {
-      type: 'object',
-      properties: {
-        ...filters,
-        limit: { type: 'integer', description: `1 to 100, default ${defaultLimit}` },
-        cursor: { type: 'string', description: 'nextCursor from the previous page' },
-        fields: fieldsArgument(known, usual),
-        ...(lines && {
-          includeLineItems: { type: 'boolean' },
-          includeCustomer: { type: 'boolean', description: 'The whole customer, with addresses and tax id' },
-        }),
-      },
-      additionalProperties: false,
+    properties: {
+      ...filters,
+      limit: { type: 'integer', description: `1 to 100, default ${defaultLimit}` },
+      cursor: { type: 'string', description: 'nextCursor from the previous page' },
+      fields: fieldsArgument(known, usual),
+      ...(lines && {
+        includeLineItems: { type: 'boolean' },
+        includeCustomer: { type: 'boolean', description: 'The whole customer, with addresses and tax id' },
+      }),
     },
     annotations: readAnnotations,
     run: ({ fields, ...input }, calling) =>
@@ -119,12 +115,8 @@ export function getTool(name: string, route: AppRoute, { idName, hint }: { idNam
     name,
     title: route.summary ?? name,
     description: `${lines ? route.description?.replace(/\.$/, ' if includeLineItems is true.') : route.description} ${untrustedNotice}`,
-    inputSchema: {
-      type: 'object',
-      properties: { [idName]: { type: 'string' }, fields: fieldsArgument(usual, usual), ...(lines && lineArguments) },
-      required: [idName],
-      additionalProperties: false,
-    },
+    properties: { [idName]: { type: 'string' }, fields: fieldsArgument(usual, usual), ...(lines && lineArguments) },
+    required: [idName],
     annotations: readAnnotations,
     async run({ fields, includeLineItems, lineItemsAfter, ...input }, { call }) {
       const chosen = chosenFields(fields, known, usual);

@@ -48,12 +48,8 @@ export function saveCustomer(): Tool {
     name: 'save_customer',
     title: 'Create or update a customer',
     description: `Create a customer, or update one: by customerId, or by externalId if a customer has it. Fields that you leave out keep their values, null clears a field or a metadata key. Repeating a create within 24 hours creates nothing: it returns the record as it is now, with replayed. ${untrustedNotice}`,
-    inputSchema: {
-      type: 'object',
-      properties: { customerId: { type: 'string', description: 'The customer to update' }, ...properties, tags },
-      additionalProperties: false,
-      $defs: { AddressInput: definitions.AddressInput ?? {} },
-    },
+    properties: { customerId: { type: 'string', description: 'The customer to update' }, ...properties, tags },
+    definitions: { AddressInput: definitions.AddressInput ?? {} },
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
     async run({ customerId, ...body }, { call }) {
       if (customerId !== undefined) {
@@ -76,7 +72,8 @@ export function createItem(): Tool {
     name: 'create_item',
     title: create.summary,
     description: `${create.description} Repeating the same call within 24 hours creates nothing new, and says replayed. ${untrustedNotice}`,
-    inputSchema: { type: 'object', properties, required, additionalProperties: false },
+    properties,
+    required,
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     run: (body, { call }) => createOnce(call, { create, get, idName: 'itemId' }, body).catch(withoutOnConflict),
   };

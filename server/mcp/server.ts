@@ -5,6 +5,7 @@ import { describeErrors } from '../../contract/problems/sentences.ts';
 import { toProblem } from '../problems/translate.ts';
 import { Problem } from '../problems/problem.ts';
 import { ArgumentError, requireForm } from './arguments.ts';
+import type { JsonSchema } from './schema.ts';
 import type { Arguments, Calling, Tool } from './tool.ts';
 
 type ToolResult = { content: { type: 'text'; text: string }[]; isError?: boolean };
@@ -44,8 +45,14 @@ function createServer({ version, ...options }: McpOptions): McpServer {
   return mcp;
 }
 
+type InputSchema = JsonSchema & { type: 'object' };
+
 /** Results are only text: with an output schema, each would be sent twice. */
-const listed = ({ run: _run, ...tool }: Tool) => tool;
+const listed = ({ run: _run, properties, required, definitions, ...tool }: Tool) => {
+  const named = { ...(required && { required }), ...(definitions && { $defs: definitions }) };
+  const inputSchema: InputSchema = { type: 'object', properties, ...named, additionalProperties: false };
+  return { ...tool, inputSchema };
+};
 
 const invalidParams = (message: string) => new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 
@@ -76,7 +83,7 @@ async function callTool(
 }
 
 function requireArguments(tool: Tool, input: Arguments): void {
-  const known = Object.keys(Object(tool.inputSchema.properties));
+  const known = Object.keys(tool.properties);
   const unknown = Object.keys(input).filter((argument) => !known.includes(argument));
   if (unknown.length > 0) {
     const names = unknown.slice(0, maximumErrors).map((argument) => `"${argument.slice(0, 60)}"`);

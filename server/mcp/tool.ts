@@ -25,7 +25,11 @@ export type Tool = {
   name: string;
   title: string;
   description: string;
-  inputSchema: JsonSchema & { type: 'object' };
+  /** Its arguments; any other is rejected. */
+  properties: Record<string, JsonSchema>;
+  required?: readonly string[];
+  /** The named schemas that its arguments refer to. */
+  definitions?: Record<string, JsonSchema>;
   annotations: { readOnlyHint: boolean; idempotentHint?: boolean; destructiveHint?: boolean; openWorldHint: false };
   run(input: Arguments, calling: Calling): Promise<Record<string, unknown>>;
 };

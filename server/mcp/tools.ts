@@ -18,11 +18,7 @@ function sumProposals(sums: AppRoute & { query: unknown }): Tool {
     title: 'Count and sum proposals',
     description:
       'Counts proposals and sums their totals by currency, and by status or month with groupBy: up to 200,000 proposals and 250 groups. Takes the filters of find_proposals.',
-    inputSchema: {
-      type: 'object',
-      properties: inputsOf(schemaOf(sums.query), { whole: true }).properties,
-      additionalProperties: false,
-    },
+    properties: inputsOf(schemaOf(sums.query), { whole: true }).properties,
     annotations: readAnnotations,
     async run(query, { call }) {
       const { body } = await call(sums, { query });
@@ -66,7 +62,7 @@ export const createTools = (sums: AppRoute & { query: unknown }): readonly Tool[
     name: 'who_am_i',
     title: me.get.summary,
     description: me.get.description,
-    inputSchema: { type: 'object', properties: {}, additionalProperties: false },
+    properties: {},
     annotations: readAnnotations,
     run: async (_, { call }) => selected((await call(me.get, {})).body, fieldsOf(me.get)),
   },
