@@ -161,6 +161,18 @@ describe('erasing a customer', () => {
     expect(await fetchRecord(tenant, 'customers', 'C-2')).toMatchObject({ name: 'Zephyr Ltd', status: 'active' });
   });
 
+  test('finds the parts of a display name, and the name in a URL', async () => {
+    const tenant = await world.organization();
+    const { rows } = importInto(world, tenant);
+    await rows('customers', { externalId: 'C-1', name: 'Jörg van Quax' });
+    const own = { ...proposal, customerExternalId: 'C-1', title: 'Quax, the van for Jörg', lineItems: [], notes: null };
+    await rows('proposals', { ...own, publicUrl: 'https://offers.example/17-joerg-van-quax' });
+    const { customerId } = await fetchRecord(tenant, 'proposals', 'P-1');
+    await erase(world.database, tenant, customerId);
+    const erased = { title: '***, the van for ***', publicUrl: null };
+    expect(await fetchRecord(tenant, 'proposals', 'P-1')).toMatchObject(erased);
+  });
+
   test('a repeated create returns the erased record, and creates no other', async () => {
     const tenant = await world.organization();
     const headers = { 'idempotency-key': 'order-17' };

@@ -7,6 +7,7 @@ import type { EntityName } from '@mikro-orm/core';
 import { statements } from '../database/scope.ts';
 import type { Scope } from '../database/scope.ts';
 import type { Tenant } from '../database/tenant.ts';
+import { searchForms } from '../entities/fold.ts';
 import { AuditEvent } from '../entities/audit-event.ts';
 import { IdempotencyKey } from '../entities/idempotency-key.ts';
 import { Proposal, ProposalLine } from '../entities/proposal.ts';
@@ -91,15 +92,23 @@ export async function countProposals(scope: Scope, id: string): Promise<number> 
  * names may be ordinary words or other people's names, so they are redacted only in the customer's own proposals.
  */
 function identifying(customer: CustomerRow) {
-  const { name, companyName, firstName, lastName, email, phone, taxId, website, externalId } = customer;
+  const { type, name, companyName, firstName, lastName, email, phone, taxId, website, externalId } = customer;
   const person = firstName && lastName ? [`${firstName} ${lastName}`, `${lastName}, ${firstName}`] : [];
   const streets = [customer.address, customer.shippingAddress].flatMap((place) => [place?.line1, place?.line2]);
   const key = /\D/.test(externalId ?? '') ? [externalId] : [];
+  // A person may have only a display name. `van der` in it are ordinary words.
+  const isDisplayed = type === 'person' && !(firstName && lastName);
+  const parts = isDisplayed ? name.split(/[\s,]+/).filter((part) => !/^\p{Ll}/u.test(part)) : [];
+  const slugs = [name, companyName ?? '', ...person].flatMap(slugsOf);
   return {
-    names: [name, companyName, ...person, email, phone, taxId, website, ...key, ...streets],
-    words: [firstName, lastName],
+    names: [name, companyName, ...person, email, phone, taxId, website, ...key, ...streets, ...slugs],
+    words: [firstName, lastName, ...parts],
   };
 }
+
+/** `Jörg Müller` in a URL: `jorg-muller`, `joerg-mueller`. */
+const slugsOf = (name: string): string[] =>
+  searchForms(name).flatMap((words) => (/\s/.test(words) ? words.replaceAll(/\s+/g, '-') : []));
 
 /** In an array, because with `in` or `or`, PostgreSQL may read every row of the organization. */
 const proposalsOfCustomer = 'select p.id from proposals p where p.organization_id = $1 and p.customer_id = $2';
