@@ -48,13 +48,16 @@ describe('an admin', () => {
     await visiting.post(`${endpoint}/resend`, { event, csrfToken: await visiting.csrfToken() });
     await until(() => typesOf(receiver), ['endpoint.test', 'endpoint.test']);
     const csrfToken = await visiting.csrfToken();
-    for (const [since, status] of [
-      ['2026-03-01', 303],
-      ['yesterday', 422],
-      ['2026-02-31', 422],
-      ['0000-01-01', 422],
+    for (const [since, status, location] of [
+      ['2026-03-01', 303, `${endpoint}?done=nothing`],
+      ['yesterday', 422, null],
+      ['2026-02-31', 422, null],
+      ['0000-01-01', 422, null],
     ] as const)
-      expect((await visiting.post(`${endpoint}/resend-failed`, { since, csrfToken })).status).toBe(status);
+      expect(await visiting.post(`${endpoint}/resend-failed`, { since, csrfToken })).toMatchObject({
+        status,
+        location,
+      });
     const replaced = await visiting.post(`${endpoint}/secret`, {
       overlap: 'now',
       csrfToken: await visiting.csrfToken(),

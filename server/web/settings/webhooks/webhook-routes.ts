@@ -28,8 +28,8 @@ export function webhookRoutes(guard: SessionGuard): void {
       action,
       submit: async (change) => {
         const id = idIn(change, 'endpoint');
-        await work(change, id);
-        return `${done === 'removed' ? webhooksPath : endpointPath({ id })}?done=${done}`;
+        const isNothing = (await work(change, id)) === 0;
+        return `${done === 'removed' ? webhooksPath : endpointPath({ id })}?done=${isNothing ? 'nothing' : done}`;
       },
     });
   act('on', 'webhook_switched_on', 'on', ({ em, member }, id) =>
@@ -46,6 +46,7 @@ export function webhookRoutes(guard: SessionGuard): void {
   );
 }
 
+/** May return how many events it was about. */
 type Act = (change: Change, id: string) => Promise<unknown>;
 
 async function create({ em, member, request, csrfTokenId, context }: Change) {
@@ -92,6 +93,7 @@ const sentences = {
   on: 'The endpoint is on. It receives changes from now on.',
   off: 'The endpoint is off. It misses all changes until you switch it on.',
   removed: 'The endpoint was removed.',
+  nothing: 'No event has failed since then.',
   sent: 'Sending starts within seconds. Reload the page to see the result.',
 };
 
