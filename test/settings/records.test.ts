@@ -173,6 +173,7 @@ describe('erasing a customer', () => {
     const member = await signIn(world, await someone(world, tenant));
     const stranger = await signIn(world, await someone(world, (await scene()).tenant, 'admin'));
     expect((await admin.get(page)).text).not.toContain(offer);
+    expect((await admin.get(`${page}/erase`)).text).not.toContain('proposals,');
     await admin.post(`${page}/erase`, { csrfToken: await admin.csrfToken() });
 
     expect((await tenant.call('POST', '/v1/customers', known)).body.code).toBe('external_id_erased');

@@ -17,6 +17,7 @@ import { postForm, questionPage } from '../forms.ts';
 import { pageNotFound } from '../page.ts';
 import { card } from '../sections.ts';
 import type { SessionGuard } from '../session-guard.ts';
+import { count } from '../usage/usage-chart.ts';
 import { idIn, requireAdminVisit } from '../visit.ts';
 import type { Change, SettingsServices, Visit } from '../visit.ts';
 import { readList, readRecord, recordKinds, recordPath } from './record-kinds.ts';
@@ -116,12 +117,14 @@ function erasePage(visit: Visit, record: OneRecord, proposals: number) {
     title: `Erase the personal data of ${record.name ?? record.id}?`,
     text: html`<p>
         <strong>This cannot be undone.</strong> Name, addresses, email, phone, notes, tags, metadata and external ID are
-        erased from the customer, from ${proposals === 1 ? 'its proposal' : `its ${proposals} proposals`}, from search,
-        from stored responses and from the audit log.
+        erased from the customer,
+        ${proposals > 0 && `from ${proposals === 1 ? 'its proposal' : `its ${count(proposals)} proposals`},`} from
+        search, from stored responses and from the audit log.
       </p>
       <p>
-        The customer keeps its id and is archived. Its proposals keep their numbers, amounts, statuses and times.
-        Backups, exported files and the systems that read the API keep their copies.
+        The customer keeps its id and is archived.
+        ${proposals > 0 && 'Its proposals keep their numbers, amounts, statuses and times.'} Backups, exported files and
+        the systems that read the API keep their copies.
       </p>`,
     button: 'Erase personal data',
     isDestructive: true,
