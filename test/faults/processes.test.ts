@@ -417,6 +417,23 @@ describe.runIf(hasRedis)('with Redis', { shuffle: false }, () => {
     await expect.poll(() => status().catch(() => 'refused')).toBe(200);
   });
 
+  test('there are still two workers after one was killed during a restart, and after a restart that failed', async () => {
+    const name = new URL(environment.DATABASE_URL ?? '').pathname.slice(1);
+    const restart = async (end: string) => {
+      const { length } = workers.output.text;
+      const pids = await pidsOf(workers);
+      workers.child.kill('SIGHUP');
+      while (!workers.output.text.slice(length).includes('one by one')) await delay(5);
+      for (const pid of pids) if (end === 'killed') process.kill(pid, 'SIGKILL');
+      const last = end === 'failed' ? 'could not start; the others keep running' : 'All workers have been replaced.';
+      while (!workers.output.text.slice(length).includes(last)) await delay(5);
+    };
+    await administer(`alter database ${name} with allow_connections false`);
+    await restart('failed').finally(() => administer(`alter database ${name} with allow_connections true`));
+    for (const end of ['killed', 'replaced']) await restart(end);
+    await expect.poll(async () => (await pidsOf(workers)).length).toBe(2);
+  });
+
   test('a worker that hangs blocks neither the metrics nor SIGTERM', async () => {
     const [pid = Number.NaN] = await pidsOf(workers);
     process.kill(pid, 'SIGSTOP');

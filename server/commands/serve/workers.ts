@@ -71,10 +71,13 @@ class WorkerPool {
     return this.#isStopped || this.#isToldToStop();
   }
 
-  start(): Worker {
+  start(): void {
+    this.#workers.add(this.#fork());
+  }
+
+  #fork(): Worker {
     const startedAt = performance.now();
     const worker = cluster.fork(this.#chosen);
-    this.#workers.add(worker);
     const silence = setTimeout(() => {
       warningLog({ message: 'Worker does not respond; ending it.', pid: worker.process.pid });
       worker.process.kill('SIGKILL');
@@ -117,15 +120,17 @@ class WorkerPool {
       printLines('Restarting the workers one by one.');
       // A copy, because successors join the set.
       for (const worker of Array.from(this.#workers)) {
-        const successor = this.start();
+        const successor = this.#fork();
         const listens = await Promise.race([
           once(successor, 'listening').then(() => true),
           once(successor, 'exit').then(() => false),
         ]);
         if (this.#isStopping()) return;
         if (!listens) return printLines('A new worker could not start; the others keep running.');
-        this.#workers.delete(worker);
-        await endWorker(worker);
+        // A worker that has ended since already has a replacement.
+        const isReplaced = !this.#workers.delete(worker);
+        if (!isReplaced) this.#workers.add(successor);
+        await endWorker(isReplaced ? successor : worker);
       }
       printLines('All workers have been replaced.');
     }));
