@@ -429,7 +429,8 @@ describe.runIf(hasRedis)('with Redis', { shuffle: false }, () => {
       while (!workers.output.text.slice(length).includes(last)) await delay(5);
     };
     await administer(`alter database ${name} with allow_connections false`);
-    await restart('failed').finally(() => administer(`alter database ${name} with allow_connections true`));
+    await restart('failed');
+    await administer(`alter database ${name} with allow_connections true`);
     for (const end of ['killed', 'replaced']) await restart(end);
     await expect.poll(async () => (await pidsOf(workers)).length).toBe(2);
   });
