@@ -2,7 +2,7 @@
 import { outcomes } from '../../../entities/usage.ts';
 import type { Outcome } from '../../../entities/usage.ts';
 import { sum } from '../../../keys/usage-report.ts';
-import type { Tally, UsageReport } from '../../../keys/usage-report.ts';
+import type { UsageReport } from '../../../keys/usage-report.ts';
 import { html } from '../../html.ts';
 import { dayOf } from '../time.ts';
 
@@ -19,9 +19,7 @@ const plotHeight = size.height - size.top - size.bottom;
 export function usageChart({ days, total }: UsageReport) {
   const top = roundUp(Math.max(1, ...days.map(({ tally }) => sum(tally))));
   const step = (size.width - size.left) / days.length;
-  const bars = days.map(({ day, tally }, index) =>
-    bar({ day, tally }, { x: size.left + index * step, width: step - 4, top }),
-  );
+  const bars = days.map((day, index) => bar(day, { x: size.left + index * step, width: step - 4, top }));
   return html`<figure class="chart">
     <svg viewBox="0 0 ${size.width} ${size.height}" role="img" aria-labelledby="chart-title">
       <title id="chart-title">
@@ -36,10 +34,9 @@ export function usageChart({ days, total }: UsageReport) {
   </figure>`;
 }
 
-function bar(
-  { day, tally }: { day: string; tally: Tally },
-  { x, width, top }: { x: number; width: number; top: number },
-) {
+type Place = { x: number; width: number; top: number };
+
+function bar({ day, tally }: UsageReport['days'][number], { x, width, top }: Place) {
   let y = size.top + plotHeight;
   const pieces = outcomes.map((outcome) => {
     const height = (tally[outcome] / top) * plotHeight;
