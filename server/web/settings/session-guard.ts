@@ -11,7 +11,7 @@ import { isFromOurPage } from './csrf.ts';
 import { field } from './fields.ts';
 import type { Rejected } from './fields.ts';
 import { sendPage } from './layout.ts';
-import { inWords } from './visit.ts';
+import { rejectTooMany } from './visit.ts';
 import type { Change, Params, PublicRequest, Result, SettingsServices, Visit } from './visit.ts';
 
 type Handler<Subject> = (subject: Subject) => Result | Promise<Result>;
@@ -142,12 +142,7 @@ const pageAbove = ({ request }: Visit): string => `/settings${request.path.repla
 /** Rejects a form that did not come from one of our own pages, and records it in the audit log. */
 async function changeOf(visit: Visit, action: AuditAction, isOurs: boolean): Promise<Change> {
   const { member, organization, em, request, context } = visit;
-  const wait = await admitChange(context.database.signIns, member.id);
-  if (wait > 0)
-    throw new Problem('too_many', {
-      sentence: `Too many changes at once. Try again in ${inWords(wait)}.`,
-      retryAfterSeconds: wait,
-    });
+  rejectTooMany(await admitChange(context.database.signIns, member.id), 'changes at once');
   const token = isOurs && context.csrf.verify(visit, field(request.body, 'csrfToken'));
   if (token && token.memberId !== member.id) throw switchedTo(organization);
   if (token) return { ...visit, csrfTokenId: token.id };

@@ -57,13 +57,13 @@ export const sentenceFor = (sentences: Readonly<Record<string, string>>, word: s
   Object.hasOwn(sentences, word) ? sentences[word] : undefined;
 
 /** Throws if the caller has to wait. */
-export function rejectTooMany(waitSeconds: number): void {
-  if (waitSeconds > 0) throw tooManyAttempts(waitSeconds);
+export function rejectTooMany(waitSeconds: number, what?: string): void {
+  if (waitSeconds > 0) throw tooMany(waitSeconds, what);
 }
 
-export const tooManyAttempts = (waitSeconds: number): Problem =>
+export const tooMany = (waitSeconds: number, what = 'attempts'): Problem =>
   new Problem('too_many', {
-    sentence: `Too many attempts. Try again in ${inWords(waitSeconds)}.`,
+    sentence: `Too many ${what}. Try again in ${inWords(waitSeconds)}.`,
     retryAfterSeconds: waitSeconds,
   });
 

@@ -11,7 +11,7 @@ import { cardPage, connectingTo } from '../page.ts';
 import type { Page } from '../page.ts';
 import { deviceOf, localPath, setCookies } from '../session-guard.ts';
 import type { SessionGuard } from '../session-guard.ts';
-import { sendMail, tooManyAttempts } from '../visit.ts';
+import { sendMail, tooMany } from '../visit.ts';
 import type { PublicRequest } from '../visit.ts';
 
 const codePath = '/settings/sign-in/code';
@@ -47,7 +47,7 @@ async function finish({ request, response, context }: PublicRequest): Promise<st
     ? secondStep.finishWithout(cookie, device)
     : secondStep.finish(cookie, { code, device }));
   if (result.outcome === 'ended') return tooLatePath;
-  if (result.outcome === 'too_many') throw tooManyAttempts(result.waitSeconds);
+  if (result.outcome === 'too_many') throw tooMany(result.waitSeconds);
   if (result.outcome === 'wrong')
     throw new Problem('invalid', { sentence: kind === 'recovery' ? wrongRecovery : wrongCode, field: 'code' });
   setCookies(response, result.cookies);
