@@ -53,14 +53,14 @@ type Question = {
   button: string;
   isDestructive?: boolean;
   action: string;
-  /** Where `Cancel` leads. */
-  back: string;
   current: Section;
+  /** Where `Cancel` leads; by default, to the page of the section. */
+  back?: string;
 };
 
 /** A page with one form, or one that asks for confirmation. */
 export function questionPage(tokens: Tokens, question: Question): Page {
-  const { title, about, text, fields, button, isDestructive = false, action, back, current } = question;
+  const { title, about, text, fields, button, isDestructive = false, action, current, back = current } = question;
   const content = html`${fields}
     <div class="choices">
       <button${isDestructive && html` class="destroy"`} type="submit">${button}</button>

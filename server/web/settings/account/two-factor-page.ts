@@ -128,6 +128,5 @@ export const confirmPage = (visit: Visit, confirmation: Confirmation, rejected?:
     fields: html`${passwordField({ id: 'current', label: 'Password', rejected })}
     ${codeField({ hint: 'From your authenticator app, or a recovery code.', problem: problemOf(rejected, 'code') })}`,
     action: `${twoFactorPath}/${confirmation}`,
-    back: current,
     current,
   });

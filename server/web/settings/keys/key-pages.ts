@@ -108,7 +108,6 @@ export const warningsOfKey = (warnings: readonly Warning[]): Html[] =>
 
 const about = (key: ApiKey) => ({
   about: html`<code translate="no">${maskedKey(key)}</code>`,
-  back: '/settings/api-keys',
   current: '/settings/api-keys' as const,
 });
 

@@ -136,11 +136,7 @@ function organizationSection(visit: Visit, rejected: Rejected | undefined) {
   return card('details', 'Organization', form);
 }
 
-const about = (member: Member) => ({
-  about: member.email,
-  back: '/settings/members',
-  current: '/settings/members' as const,
-});
+const about = (member: Member) => ({ about: member.email, current: '/settings/members' as const });
 
 export const rolePage = (visit: Visit, member: Member) =>
   questionPage(visit, {
