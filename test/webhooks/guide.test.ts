@@ -42,15 +42,18 @@ test.each(programs)(
         'webhook-timestamp': String(timestamp),
         'webhook-signature': signaturesOf([newSecret(), key], { id, timestamp, body }),
       };
-      const url = `http://127.0.0.1:${port}/`;
-      return fetch(url, { method: 'POST', headers, body: sent }).then(
+      return send(headers, sent);
+    };
+    const send = (headers: Record<string, string>, sent = body) =>
+      fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body: sent }).then(
         ({ status }) => status,
         () => undefined,
       );
-    };
     await expect.poll(() => post(secret), { timeout: 120_000 }).toBe(204);
     expect(await post(newSecret())).toBe(400);
     expect(await post(secret, body.replace('Zoë', 'Zoe'))).toBe(400);
+    expect(await send({})).toBe(400);
+    expect(await send({ 'webhook-signature': 'v1,Zoë' })).toBe(400);
     await expect.poll(() => output, { timeout: 120_000 }).toMatch(/^customer\.created/);
   },
 );
