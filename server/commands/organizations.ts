@@ -1,9 +1,9 @@
 import { Argument, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import { currencyInput } from '../../contract/fields.ts';
-import { plans } from '../../contract/me.ts';
 import { createOrganization, listOrganizations, renameOrganization, setPlan } from '../accounts/organizations.ts';
 import type { ConfiguredDatabase } from '../database/open.ts';
+import { plans } from '../entities/organization.ts';
 import type { Organization } from '../entities/organization.ts';
 import { publicId } from '../records/public-id.ts';
 import { jsonOption, organizationBySlug, printList, text, withDatabase } from './command.ts';

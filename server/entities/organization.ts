@@ -1,10 +1,12 @@
 /** Organizations and who may act for them: members and API keys. */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
-import type { Plan } from '../../contract/me.ts';
 import { filters, optionalId, optionalText, optionalTimestamp, owned, timestamp } from './owned.ts';
 import type { OrganizationId } from './owned.ts';
 import { uuidv7 } from './uuid.ts';
+
+export const plans = ['free', 'team'] as const;
+type Plan = (typeof plans)[number];
 
 export const roles = ['admin', 'member'] as const;
 export type Role = (typeof roles)[number];

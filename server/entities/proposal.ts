@@ -1,7 +1,6 @@
 /** A proposal and its lines, as stored. */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
-import type { ProposalStatus } from '../../contract/proposals.ts';
 import { searchText } from './fold.ts';
 import {
   filters,
@@ -15,6 +14,9 @@ import {
   timestamp,
   versioned,
 } from './owned.ts';
+
+export const proposalStatuses = ['draft', 'sent', 'viewed', 'accepted', 'declined', 'expired', 'canceled'] as const;
+type ProposalStatus = (typeof proposalStatuses)[number];
 
 export type StoredPerson = { name: string; email: string | null };
 

@@ -1,10 +1,9 @@
 /** How a proposal is shown: its own fields, a summary of its customer, and its lines if requested. */
 import type { Customer as CustomerBody } from '../../contract/customers.ts';
 import type { LineItem } from '../../contract/line-items.ts';
-import { proposalStatuses } from '../../contract/proposals.ts';
 import type { ListedProposal, Proposal as ProposalBody } from '../../contract/proposals.ts';
 import { Customer } from '../entities/customer.ts';
-import { Proposal, ProposalLine } from '../entities/proposal.ts';
+import { Proposal, ProposalLine, proposalStatuses } from '../entities/proposal.ts';
 import { customerProperties, presentCustomer } from './customer.ts';
 import type { CustomerRow } from './customer.ts';
 import { markOf } from './list-index.ts';
