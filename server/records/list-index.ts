@@ -54,16 +54,10 @@ export function termsOf<T extends Listed>(
     if (!of) throw new Error(`${mark} is not in the index.`);
     return values.length === 1 ? `${of(column)} = ${bind(values[0])}` : `${of(column)} = any(${bind(values)})`;
   };
-  const inIndex = (mark: string, values: readonly string[]) =>
-    `${marksSql(index, column)} && ${elementsSql(
-      values.map((value) => `${mark}:${value}`),
-      bind,
-    )}`;
-  return {
-    column,
-    bind,
-    byIndex: false,
-    marked: ofRow,
-    indexed: { column, bind, byIndex: true, marked: inIndex },
+  const inIndex = (mark: string, values: readonly string[]) => {
+    const elements = values.map((value) => `${mark}:${value}`);
+    return `${marksSql(index, column)} && ${elementsSql(elements, bind)}`;
   };
+  const indexed = { column, bind, byIndex: true, marked: inIndex };
+  return { column, bind, byIndex: false, marked: ofRow, indexed };
 }
