@@ -100,29 +100,27 @@ export function updatedCustomer(customer: CustomerRow, update: CustomerUpdate): 
 }
 
 export function presentCustomer(customer: CustomerRow): CustomerBody {
-  const { type, name, firstName, lastName, companyName, email, phone, address, shippingAddress } = customer;
-  const { taxId, website, notes, tags, externalId, metadata, status, erasedAt, createdAt, updatedAt } = customer;
   return {
     id: publicId('customer', customer.id),
-    type,
-    name,
-    firstName,
-    lastName,
-    companyName,
-    email,
-    phone,
-    address: wholeAddress(address),
-    shippingAddress: wholeAddress(shippingAddress),
-    taxId,
-    website: uriOrNull(website),
-    notes,
-    tags,
-    externalId,
-    metadata: presentMetadata(metadata),
-    status,
-    erasedAt,
-    createdAt,
-    updatedAt,
+    type: customer.type,
+    name: customer.name,
+    firstName: customer.firstName,
+    lastName: customer.lastName,
+    companyName: customer.companyName,
+    email: customer.email,
+    phone: customer.phone,
+    address: wholeAddress(customer.address),
+    shippingAddress: wholeAddress(customer.shippingAddress),
+    taxId: customer.taxId,
+    website: uriOrNull(customer.website),
+    notes: customer.notes,
+    tags: customer.tags,
+    externalId: customer.externalId,
+    metadata: presentMetadata(customer.metadata),
+    status: customer.status,
+    erasedAt: customer.erasedAt,
+    createdAt: customer.createdAt,
+    updatedAt: customer.updatedAt,
     etag: etagOf(customer),
   };
 }

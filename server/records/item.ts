@@ -55,26 +55,24 @@ export function patchedItem(item: Pick<ItemRow, 'metadata'>, { metadata, ...fiel
 }
 
 export function presentItem(item: ItemRow): ItemBody {
-  const { type, name, description, sku, unitPrice, currency, unit, taxable, taxRate } = item;
-  const { category, imageUrl, externalId, metadata, status, createdAt, updatedAt } = item;
   return {
     id: publicId('item', item.id),
-    type,
-    name,
-    description,
-    sku,
-    unitPrice: printPrice(unitPrice, currency),
-    currency,
-    unit,
-    taxable,
-    taxRate: taxRate === null ? null : printNumber(taxRate),
-    category,
-    imageUrl: uriOrNull(imageUrl),
-    externalId,
-    metadata: presentMetadata(metadata),
-    status,
-    createdAt,
-    updatedAt,
+    type: item.type,
+    name: item.name,
+    description: item.description,
+    sku: item.sku,
+    unitPrice: printPrice(item.unitPrice, item.currency),
+    currency: item.currency,
+    unit: item.unit,
+    taxable: item.taxable,
+    taxRate: item.taxRate === null ? null : printNumber(item.taxRate),
+    category: item.category,
+    imageUrl: uriOrNull(item.imageUrl),
+    externalId: item.externalId,
+    metadata: presentMetadata(item.metadata),
+    status: item.status,
+    createdAt: item.createdAt,
+    updatedAt: item.updatedAt,
     etag: etagOf(item),
   };
 }
