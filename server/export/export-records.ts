@@ -15,6 +15,8 @@ import { Customer } from '../entities/customer.ts';
 import { Item } from '../entities/item.ts';
 import type { OrganizationId } from '../entities/owned.ts';
 import { Proposal } from '../entities/proposal.ts';
+import { maximumColumns } from '../import/inspect.ts';
+import { Problem } from '../problems/problem.ts';
 import { customerIndex } from '../records/customer.ts';
 import { itemIndex } from '../records/item.ts';
 import { termsOf } from '../records/list-index.ts';
@@ -88,6 +90,7 @@ async function* piecesOf<Read extends Stored, Shown extends Stored = Read>(
 ): AsyncGenerator<string> {
   const keys = format === 'csv' ? await metadataKeys(source, conditions) : [];
   const columns = [...shape.columns, ...keys.map((key) => `metadata.${key}`)];
+  if (columns.length > maximumColumns) throw tooManyColumns();
   if (format === 'csv') yield `${isMarked ? byteOrderMark : ''}${csvLines([columns])}`;
   const cells = cellsOf(columns);
   const pages = { size: mostRecords / 8 };
@@ -144,7 +147,13 @@ async function* pagesOf<Read extends Stored>(
   }
 }
 
-/** All metadata keys of the exported records: each becomes a column. */
+/** Every record has a cell in each column. */
+const tooManyColumns = () =>
+  new Problem('limit', {
+    sentence: `A CSV file can have at most ${maximumColumns} columns, and each metadata key is one: export JSON Lines instead.`,
+  });
+
+/** The metadata keys of the exported records, each of which becomes a column: no more than a file can have columns. */
 async function metadataKeys<Read extends Stored>(
   { session, table, index }: Source<Read>,
   conditions: readonly Condition<never>[],
@@ -152,7 +161,7 @@ async function metadataKeys<Read extends Stored>(
   const values: unknown[] = [];
   const where = ['t.organization_id = $1', ...rowConditions({ table, index }, conditions, values)].join(' and ');
   const rows = await session.query(
-    `select distinct jsonb_object_keys(t.metadata) as key from ${table.name} t where ${where} order by key`,
+    `select distinct jsonb_object_keys(t.metadata) as key from ${table.name} t where ${where} order by key limit ${maximumColumns}`,
     values,
   );
   return rows.map(([key]) => String(key));
