@@ -1,5 +1,5 @@
 /** Idempotency-Key: what makes two requests the same, and what a repeat gets. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Problem } from '../problems/problem.ts';
 import { etagOf } from '../records/etag.ts';
 import type { Claim, StoredResponse } from '../records/idempotency.ts';
@@ -11,7 +11,7 @@ import type { Reply } from './reply.ts';
 export const claimOf = (operation: string, key: string, request: unknown): Claim => ({
   operation,
   key,
-  fingerprint: createHash('sha256').update(canonicalJson(request)).digest('hex'),
+  fingerprint: hash('sha256', canonicalJson(request), 'hex'),
 });
 
 /** A response is stored in the statement that stores the record, before the database has set its version. */

@@ -1,6 +1,6 @@
 /** The server process of an embedded cluster: creating, finding, starting and stopping it. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import * as fs from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -139,8 +139,7 @@ export async function endOfLog(path: string, start = 0): Promise<string> {
 }
 
 export function socketName({ cluster, account }: Place): string {
-  const digest = createHash('sha256').update(`${account.uid} ${cluster}`).digest('hex');
-  return `proposal-api-${digest.slice(0, 16)}`;
+  return `proposal-api-${hash('sha256', `${account.uid} ${cluster}`, 'hex').slice(0, 16)}`;
 }
 
 export function oneLine(error: unknown): string {

@@ -1,5 +1,5 @@
 /** The sliding window shared by all processes: one atomic script in Redis 7 or Valkey, on that server's clock. */
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { rateLimit } from '../../contract/limits.ts';
 import type { Allowance } from './rate-limit.ts';
 
@@ -35,7 +35,7 @@ if accepted then
   oldest = oldest or now
 end
 return {accepted and 1 or 0, math.max(0, limit - count), window - (now - oldest)}`;
-const digest = createHash('sha1').update(script).digest('hex');
+const digest = hash('sha1', script, 'hex');
 
 // Adds requests that were accepted elsewhere, by their age in microseconds.
 const addScript = `

@@ -2,7 +2,7 @@
  * Idempotency keys: the response to a create is stored in the create's own statement, so that either both exist or
  * neither. A lock that is held during the statement shows whether the same request is still running.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { idempotencyHours } from '../../contract/limits.ts';
 import { statements } from '../database/scope.ts';
 import type { Scope } from '../database/scope.ts';
@@ -30,7 +30,7 @@ const lifetime = `interval '${promised}'`;
 
 /** One number for the lock of this organization, operation and key. */
 function lockOf({ organizationId }: Scope, { operation, key }: Claim): string {
-  return createHash('sha256').update(`${organizationId} ${operation} ${key}`).digest().readBigInt64BE().toString();
+  return hash('sha256', `${organizationId} ${operation} ${key}`, 'buffer').readBigInt64BE().toString();
 }
 
 /** A key expires after a day: an older entry is replaced. No now() here: distributed tables do not allow it. */
