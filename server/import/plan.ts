@@ -53,7 +53,7 @@ export async function planRows(work: Work, entries: readonly Entry[], isLocking:
   const { store, kind, match } = work;
   const rows = entries.map(({ row = {} }) => withoutDateOfToday(row, store.startedAt));
   const stored = await loadStored(work, rows, isLocking);
-  const records = stored.map((record) => (isRecord(record) ? record : undefined));
+  const records = stored.map((record) => (record === 'several' ? undefined : record));
   const keys = rows.map((row) => soleKey(keysOf(row, match), work));
   requireDistinct(keys, records);
   const planner = await kind.planner(store, rows, records);
@@ -155,7 +155,6 @@ const severalMatch = (field: string): Rejection => ({
 });
 
 type Found = Identified | 'several' | undefined;
-const isRecord = (found: Found): found is Identified => typeof found === 'object';
 
 const columns = { externalId: 'external_id', email: 'email_key', sku: 'sku_key' };
 

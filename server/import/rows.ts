@@ -10,7 +10,7 @@ import { flatRow, readDocument, readJson, rowWithLines, unreadable } from './jso
 import type { RowBounds } from './json.ts';
 import type { Entry, Kind } from './kind.ts';
 import { rejectShortened } from './shortened.ts';
-import type { Cell, Source, TableRecord } from './source.ts';
+import type { Source, TableRecord } from './source.ts';
 
 export type OpenRows = Pick<ColumnPlan, 'notes' | 'notation'> & {
   source: Source;
@@ -57,8 +57,6 @@ async function* readTable(open: Omit<OpenRows, 'rows'>, table: Table): AsyncGene
   }
 }
 
-const sizeOf = (cells: readonly Cell[]) => cells.reduce<number>((sum, cell) => sum + String(cell).length, 0);
-
 /** Undefined if the row is not a separate record. */
 function toEntry(record: TableRecord, { inspection, plan, bounds }: Table): Entry | undefined {
   const { line } = record;
@@ -69,7 +67,8 @@ function toEntry(record: TableRecord, { inspection, plan, bounds }: Table): Entr
   const columns = inspection.columns.length;
   // A report about rows of a JSON file repeats only the document.
   const raw = documentAt === undefined ? cells : cells.slice(documentAt, documentAt + 1);
-  const known = { line, raw, size: sizeOf(cells) };
+  const size = cells.reduce<number>((sum, cell) => sum + String(cell).length, 0);
+  const known = { line, raw, size };
   const isSurplus = cells.length > columns && cells.slice(columns).some((cell) => !isBlank(cell));
   if (cells.length < columns || isSurplus)
     return { ...malformed(`must have as many cells as the header: ${columns}, not ${cells.length}`), ...known };
