@@ -25,12 +25,6 @@ export const listDeliveries = (
 ): Promise<WebhookDelivery[]> =>
   em.find(WebhookDelivery, { endpointId }, { orderBy: { foundAt: 'desc', id: 'desc' }, limit });
 
-async function findDelivery(em: ScopedEntityManager, endpointId: string, id: string): Promise<WebhookDelivery> {
-  const delivery = await em.findOne(WebhookDelivery, { id, endpointId });
-  if (!delivery) throw new Problem('unknown', { sentence: 'This delivery is no longer in the log.' });
-  return delivery;
-}
-
 /** Sends an event with its own type, which no receiver mistakes for a change to a record. */
 export const sendTest = (em: ScopedEntityManager, actor: Actor, id: string): Promise<WebhookDelivery> =>
   asAdmin(em, actor, { privilege, action: 'webhook_tested' }, async (inner) => {
@@ -55,7 +49,8 @@ export const resend = (
 ): Promise<WebhookDelivery> =>
   asAdmin(em, actor, { privilege, action: 'webhook_resent' }, async (inner) => {
     const { endpoint, now } = await dueNow(inner, actor, id);
-    const delivery = await findDelivery(inner, id, deliveryId);
+    const delivery = await inner.findOne(WebhookDelivery, { id: deliveryId, endpointId: id });
+    if (!delivery) throw new Problem('unknown', { sentence: 'This delivery is no longer in the log.' });
     if (delivery.state === 'pending' || delivery.state === 'sending') delivery.dueAt = now;
     else Object.assign(delivery, again(now));
     return { value: delivery, entry: { detail: endpoint.name } };

@@ -11,12 +11,9 @@ export const failingDays = 5;
 export const logDays = 30;
 const longestRetryAfter = 24 * hour;
 
-/** Varies the pause by up to 5%, so deliveries that failed together are not retried together. */
-const jittered = (seconds: number, random: number) => seconds * (0.95 + random / 10);
-
-/** Seconds until the next attempt of a delivery. */
+/** Seconds until the next attempt of a delivery: up to 5% more or less, so those that failed together are not retried together. */
 export function pauseAfter(attempts: number, retryAfterSeconds: number | null, random = Math.random()): number {
-  const pause = jittered(pauses[Math.min(attempts, pauses.length) - 1] ?? 0, random);
+  const pause = (pauses[Math.min(attempts, pauses.length) - 1] ?? 0) * (0.95 + random / 10);
   return Math.max(pause, Math.min(retryAfterSeconds ?? 0, longestRetryAfter));
 }
 

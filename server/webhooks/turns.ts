@@ -4,7 +4,6 @@ import type { OrganizationId } from '../entities/owned.ts';
 
 /** The index of each is its bit. */
 const turns = ['sent', 'viewed', 'accepted', 'declined', 'expired', 'canceled'] as const;
-const turnTimes = turns.map((turn) => `${turn}_at`);
 export const turnColumns = turns.map((turn) => `, ${turn}_at as "${turn}"`).join('');
 
 type Turn = (typeof turns)[number];
@@ -47,5 +46,5 @@ const rememberTurns = `insert into webhook_turns (organization_id, proposal_id, 
 
 /** Stores all turns as known when the first endpoint is created: only later ones become events. `?` is the organization. */
 export const rememberAllTurns = `insert into webhook_turns (organization_id, proposal_id, turns)
-  select organization_id, id, ${turnTimes.map((column, bit) => `(${column} is not null)::int * ${1 << bit}`).join(' + ')}
+  select organization_id, id, ${turns.map((turn, bit) => `(${turn}_at is not null)::int * ${1 << bit}`).join(' + ')}
   from proposals where organization_id = ? ${upsertTurns}`;
