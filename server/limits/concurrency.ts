@@ -84,7 +84,8 @@ export class WorkLimiter {
 
   #hasRoom(running: Running, { keyId, kind }: Slot): boolean {
     const { ofOrganization, ofKey, inAll, reserved } = this.#most;
-    const isOwnFree = running.keys.length < ofOrganization && countOf(running, keyId) < ofKey;
+    const isOwnFree =
+      running.keys.length < ofOrganization && running.keys.filter((one) => one === keyId).length < ofKey;
     return isOwnFree && this.#total[kind] < inAll[kind] - (running.keys.length === 0 ? 0 : reserved);
   }
 
@@ -168,5 +169,3 @@ export function createShares(room: Capacity, clock?: () => number): Shares {
     rejections: new Rejections(),
   };
 }
-
-const countOf = ({ keys }: Running, keyId: string) => keys.filter((one) => one === keyId).length;

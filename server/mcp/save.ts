@@ -1,5 +1,5 @@
 /** The tools that write. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { AppRoute } from '@ts-rest/core';
 import { isBlank } from '../../contract/text.ts';
 import { v1 } from '../../contract/v1.ts';
@@ -12,12 +12,6 @@ import { untrustedNotice } from './tool.ts';
 import type { Arguments, CallOperation, Tool } from './tool.ts';
 
 const { customers, items } = v1;
-
-/** The same call within 24 hours creates one record, however often an agent repeats it. */
-function idempotencyHeaders(body: Arguments): Record<string, string> {
-  const hash = createHash('sha256').update(canonicalJson(body)).digest('hex');
-  return { 'idempotency-key': `mcp-${hash}` };
-}
 
 const texts = { type: 'array', items: { type: 'string' } } as const;
 /** As the contract accepts them. */
@@ -34,7 +28,9 @@ type CreateOnce = { create: AppRoute; get: AppRoute; idName: string };
 
 /** Creates a record, or returns its current state if an earlier call created it. */
 async function createOnce(call: CallOperation, { create, get, idName }: CreateOnce, body: Arguments) {
-  const made = await call(create, { body, headers: idempotencyHeaders(body) });
+  // The same call within 24 hours creates one record, however often an agent repeats it.
+  const key = `mcp-${hash('sha256', canonicalJson(body), 'hex')}`;
+  const made = await call(create, { body, headers: { 'idempotency-key': key } });
   if (!made.replayed) return presented(made.body, fieldsOf(create));
   const now = await call(get, { params: { [idName]: Object(made.body).id } });
   return { replayed: true, ...presented(now.body, fieldsOf(get)) };

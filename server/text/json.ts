@@ -7,7 +7,10 @@ import { findFault } from './json-fault.ts';
 export function parseJson(text: string, mostKeys = maximumKeys): unknown {
   const members = countMembers(text);
   if (members === undefined) throw new Problem('malformed_json', { fault: 'too_deep' });
-  if (members > mostKeys) throw tooManyKeys(mostKeys);
+  if (members > mostKeys) {
+    const message = `must have at most ${mostKeys} keys in all`;
+    throw new Problem('validation_failed', { errors: [fieldError('', 'too_many_items', message)] });
+  }
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -18,11 +21,6 @@ export function parseJson(text: string, mostKeys = maximumKeys): unknown {
   if (countKeys(value) !== members) throw new Problem('malformed_json', findFault(text));
   return value;
 }
-
-const tooManyKeys = (most: number) =>
-  new Problem('validation_failed', {
-    errors: [fieldError('', 'too_many_items', `must have at most ${most} keys in all`)],
-  });
 
 const code = (letter: string) => letter.charCodeAt(0);
 const [quote, backslash, colon] = [code('"'), code('\\'), code(':')];
