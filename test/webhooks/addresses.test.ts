@@ -164,6 +164,11 @@ test('concurrent lookups of a host are one, whose result is not kept', async () 
   expect(asked).toEqual(['slow.example', 'other.example', 'slow.example']);
 });
 
+test('an error is kept up to 200 characters', async () => {
+  const failing = sender([], () => Promise.reject(new Error('x'.repeat(201))));
+  expect((await post(failing, 'https://receiver.example/')).error).toHaveLength(200);
+});
+
 describe('a response', () => {
   async function respondingWith(respond: RequestListener): Promise<string> {
     const server = createServer(respond).listen(0, '127.0.0.1');
