@@ -93,7 +93,6 @@ function sendRequest(
     agent,
     lookup: pinnedTo(addresses),
     signal,
-    maxHeaderSize: limits.readBytes,
   };
   return new Promise((resolve, reject) => {
     const { request } = target.protocol === 'https:' ? https : http;
