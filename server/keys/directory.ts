@@ -96,7 +96,7 @@ export class KeyDirectory {
     if (number < this.#used) return false;
     this.#used = number;
     if (epoch !== this.#epoch) this.#empty(epoch);
-    this.#verifiedAtMs = Math.max(this.#verifiedAtMs, atMs);
+    this.#verifiedAtMs = atMs;
     return true;
   }
 
