@@ -254,6 +254,7 @@ describe('an endpoint', () => {
     const { tenant, endpoint, attempted } = await scene(500);
     const leaver = await someone(world, tenant, 'admin');
     await removeMember(tenant.em(), null, leaver);
+    server.reject((await someone(world, tenant, 'admin')).email);
     const last = await someone(world, tenant, 'admin');
     await attempted(1);
     await letPass(world, tenant, '119 hours');
@@ -272,6 +273,8 @@ describe('an endpoint', () => {
     const [mail] = mailsTo(last);
     expect(mail?.text).toContain('Reason: Every attempt has failed for 5 days.');
     expect(mail?.text).toMatch(/Ledger/);
+    // The path may be a secret.
+    expect(mail?.text).toMatch(/URL: http:\/\/127\.0\.0\.1:\d+\s/);
     expect(mail?.text).toContain('/settings/webhooks/whe_');
     // Otherwise, one more failure would switch it off again.
     const switched = await switchEndpoint(tenant.em(), tenant.admin, { id: endpoint.id, on: true });
