@@ -131,8 +131,12 @@ describe('an event', () => {
     await until(() => typesOf(receiver).slice(2), ['proposal.updated']);
     await turn('accepted', acceptedAt);
     await until(() => typesOf(receiver).slice(2), ['proposal.updated', 'proposal.updated']);
-    await proposal(tenant, { customer, status: 'declined', sentAt, declinedAt: acceptedAt });
-    await until(() => typesOf(receiver).slice(4), ['proposal.created', 'proposal.sent', 'proposal.declined']);
+    const viewedAt = '2026-01-04T10:00:00.000Z';
+    await proposal(tenant, { customer, status: 'declined', viewedAt, sentAt, declinedAt: acceptedAt });
+    await until(
+      () => typesOf(receiver).slice(4),
+      ['proposal.created', 'proposal.viewed', 'proposal.sent', 'proposal.declined'],
+    );
   });
 });
 
