@@ -125,7 +125,7 @@ describe('an export', () => {
       expect(unescapeFormula(cell.replaceAll(/^"|"$/g, ''))).toBe(text);
     }
     // A negative number is not a formula.
-    expect(csvLines([['-1.50', '-1,5']])).toBe('-1.50,"-1,5"\r\n');
+    expect(csvLines([['-1.50', '-1,5', 'a\rb']])).toBe('-1.50,"-1,5","a\rb"\r\n');
   });
 
   test('escapes cells that a spreadsheet would run', async () => {
