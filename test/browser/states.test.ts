@@ -187,8 +187,15 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     await page.reload();
     await page.getByText('61%, 123,456 rows').waitFor();
     await expectSound(page);
+    // A proxy responds for a server that is restarting.
+    const requests: boolean[] = [];
+    await page.route('**/settings/imports', (route) =>
+      requests.push(route.request().isNavigationRequest()) === 1 ? route.fulfill({ status: 502 }) : route.continue(),
+    );
     await setState(`bytes_read = 80`);
     await page.getByText('80%, 123,456 rows').waitFor();
+    expect(requests).not.toContain(true);
+    await page.unroute('**/settings/imports');
     await setState(`state = 'stopped'`);
     await page.getByRole('heading', { name: 'The import of customers.csv was interrupted' }).waitFor();
     await expectSound(page);

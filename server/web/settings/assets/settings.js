@@ -93,10 +93,10 @@ async function follow() {
   try {
     const response = await fetch('/settings/imports');
     const latest = new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('[data-live]');
-    if (!latest) return location.replace('/settings/imports');
-    shown.replaceChildren(...latest.childNodes);
+    if (!latest && response.ok) return location.replace('/settings/imports');
+    if (latest) shown.replaceChildren(...latest.childNodes);
   } catch {
-    // The server is briefly unavailable.
+    // The server is briefly unavailable. A proxy in front of it responds with an error page.
   }
   setTimeout(follow, 1000);
 }
