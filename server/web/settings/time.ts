@@ -34,10 +34,11 @@ export const timeDay = (at: string) => timed(at, dayOf(at));
 const minute = new Intl.DateTimeFormat('en-GB', {
   day: 'numeric',
   month: 'short',
+  year: 'numeric',
   hour: '2-digit',
   minute: '2-digit',
   timeZone: 'UTC',
 });
 
-/** `4 Mar, 14:05 UTC`: for future times. */
+/** `4 Mar 2026, 14:05 UTC`: for future times. */
 export const timeUntil = (at: string) => timed(at, `${minute.format(new Date(at))} UTC`);
