@@ -177,6 +177,25 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     }
   });
 
+  test('a form that was rejected with an error page, or not sent at all, keeps what was typed', async () => {
+    const tenant = await world.organization();
+    const page = await screen.open();
+    await signInWith(page, world.url, await someone(world, tenant, 'admin'));
+    const name = page.getByLabel('Name', { exact: true });
+    await name.fill('Rejected');
+    await page.locator('form.stack input[name=csrfToken]').evaluate((one: { value: string }) => (one.value = ''));
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByText('Error 403').waitFor();
+    await page.goBack();
+    expect(await name.inputValue()).toBe('Rejected');
+    await page.route('**', (route) => (route.request().method() === 'POST' ? route.abort() : route.continue()));
+    await name.fill('Not sent');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.waitForURL('chrome-error://chromewebdata/');
+    await page.goBack();
+    expect(await name.inputValue()).toBe('Not sent');
+  });
+
   test('a member ends another session, and changes the password', async () => {
     const tenant = await world.organization();
     const member = await someone(world, tenant, 'member', 'Ida Berg');

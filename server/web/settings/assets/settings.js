@@ -12,13 +12,14 @@ if (document.querySelector('[data-secret]')) {
 // Reloading must not say again what was done.
 if (document.querySelector('.notice.done')) history.replaceState(null, '', location.pathname);
 
-// If a form is sent after the session has ended, the same person finds what was typed again after signing in.
-const whose = document.title + document.querySelector('.who')?.textContent;
-const isSignIn = location.pathname.startsWith('/settings/sign-in');
+// A form that was not processed shows again what the same person typed: after signing in again, an error, or no response.
+const who = document.querySelector('.who')?.textContent;
+const whose = document.title + who;
 const typed = JSON.parse(sessionStorage.getItem('typed'));
-if (isSignIn && typed) sessionStorage.setItem('typed', JSON.stringify({ ...typed, hasEnded: true }));
-else sessionStorage.removeItem('typed');
-if (typed?.hasEnded && typed.whose === whose) {
+const isBack = performance.getEntriesByType('navigation')[0]?.type === 'back_forward';
+if (who !== undefined) sessionStorage.removeItem('typed');
+else if (typed) sessionStorage.setItem('typed', JSON.stringify({ ...typed, isUnprocessed: true }));
+if (typed?.whose === whose && (typed.isUnprocessed || isBack)) {
   const form = [...document.forms].find(({ action }) => action === typed.action);
   for (const [index, one] of fieldsOf(form).entries())
     if (one.name === typed.fields[index]?.name) Object.assign(one, typed.fields[index]);
@@ -36,7 +37,7 @@ for (const form of document.querySelectorAll('form[method="post"]:not([data-down
   const label = [...(button?.childNodes ?? [])];
   form.addEventListener('submit', () => {
     const fields = fieldsOf(form).map(({ name, value, checked }) => ({ name, value, checked }));
-    if (!isSignIn) sessionStorage.setItem('typed', JSON.stringify({ whose, action: form.action, fields }));
+    if (who !== undefined) sessionStorage.setItem('typed', JSON.stringify({ whose, action: form.action, fields }));
     // Only after the browser has submitted the form, which a disabled button would prevent.
     setTimeout(() => {
       button.disabled = true;
