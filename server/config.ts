@@ -60,7 +60,7 @@ const variables = {
   PUBLIC_URL: webUrl()
     .refine((given) => !hasCredentials(given), 'must have no user:password@, because it is shown to every caller')
     .refine((given) => !/[?#]/.test(given), 'must have no ? or #, because paths are added to it')
-    .transform((given) => given.replace(/(?<!\/)\/+$/, ''))
+    .transform((given) => new URL(given).href.replace(/(?<!\/)\/+$/, '')) // ASCII, as headers must be
     .optional()
     .register(descriptions, {
       meaning: 'URL of the service as its callers see it; every absolute URL in a response starts with it',

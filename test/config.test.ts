@@ -103,12 +103,13 @@ describe('the configuration', () => {
     expect(readConfig({ PORT: '', REDIS_URL: '' })).toEqual(readConfig({}));
   });
 
-  test('strips trailing slashes from the public URL', () => {
-    const urlOf = (PUBLIC_URL: string) => readConfig({ PUBLIC_URL }).PUBLIC_URL;
-    expect([urlOf('https://api.example.com/'), urlOf('https://example.com/api//')]).toEqual([
-      'https://api.example.com',
-      'https://example.com/api',
-    ]);
+  test.each([
+    ['https://api.example.com/', 'https://api.example.com'],
+    ['https://example.com/api//', 'https://example.com/api'],
+    ['HTTPS://API.Example.com:443', 'https://api.example.com'],
+    ['https://例え.example/ä', 'https://xn--r8jz45g.example/%C3%A4'],
+  ])('shows the public URL %s as %s', (PUBLIC_URL, shown) => {
+    expect(readConfig({ PUBLIC_URL })).toMatchObject({ PUBLIC_URL: shown });
   });
 
   test.each([
