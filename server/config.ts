@@ -174,8 +174,8 @@ export type Config = Readonly<z.output<typeof schema>>;
 export class UsageError extends Error {}
 
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
-  // An empty variable counts as not set: `PORT= npm start`.
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  // An empty variable counts as not set: `PORT= npm start`. A space would be the number 0.
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim() !== ''));
   const result = schema.safeParse(given);
   if (!result.success)
     throw new UsageError(result.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; '));

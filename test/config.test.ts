@@ -100,7 +100,9 @@ describe('the configuration', () => {
   });
 
   test('treats an empty variable as unset', () => {
-    expect(readConfig({ PORT: '', REDIS_URL: '' })).toEqual(readConfig({}));
+    expect(readConfig({ PORT: '', REDIS_URL: '', METRICS_PORT: ' ', AUTH_SECRET: ' '.repeat(32) })).toEqual(
+      readConfig({}),
+    );
   });
 
   test.each([
