@@ -57,6 +57,15 @@ test('reports a pooler that cannot be reached in one sentence, before anything i
   });
 });
 
+test('reports a REDIS_URL that cannot be read in one sentence, before anything is served', async () => {
+  const { url, drop } = await ownDatabase();
+  cleanups.push(drop);
+  for (const REDIS_URL of ['redis://redis/cache', 'redis://:50%@redis']) {
+    const { status, out, err } = await runCommand(['serve'], { DATABASE_URL: url, REDIS_URL, PORT: '0' });
+    expect([status, out, err]).toEqual([1, '', expect.stringMatching(/^error: REDIS_URL cannot be used: [^\n]+\n$/)]);
+  }
+});
+
 test.each<[what: string, setting: string | undefined, problem: string]>([
   ['leads to another database', undefined, 'it leads to another database than DATABASE_URL'],
   [

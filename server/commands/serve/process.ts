@@ -136,7 +136,10 @@ async function openLimiter({ REDIS_URL: url }: Config) {
     problem = reason;
     warningLog({ message, reason });
   };
-  const limiter = await sharedRateLimiter({ url, clock, onChange });
+  // A store that cannot be reached is no error, but a URL that cannot be read is.
+  const limiter = await sharedRateLimiter({ url, clock, onChange }).catch((cause: unknown) => {
+    throw new UsageError(`REDIS_URL cannot be used: ${messageOf(cause)}`, { cause });
+  });
   if (!limiter.status().shared && (cluster.isPrimary || cluster.worker?.id === 1))
     warn(
       `Warning: the store at REDIS_URL cannot be used (${problem}); until it can, each process enforces the rate limit on its own.`,
