@@ -26,22 +26,18 @@ export async function addMember(
   actor: Actor | null = null,
 ): Promise<Member> {
   const { name, email } = checkMember(fields);
-  const taken = new Problem('taken', {
-    sentence: `${email} already belongs to a member of this organization.`,
-    field: 'email',
-  });
   const em = forOrganization(database, organization.id).em();
   const attempt = { action: 'member_added', privilege: 'add members', detail: email } as const;
-  try {
-    return await asAdmin(em, actor, attempt, async (inner) => {
-      if ((await inner.count(Member, { emailKey: email.toLowerCase(), removedAt: null })) > 0) throw taken;
-      const member = inner.create(Member, { name, email, emailKey: email.toLowerCase(), role: fields.role });
-      await inner.flush();
-      return { value: member, entry: { subjectId: member.id, detail: fields.role } };
-    });
-  } catch (error) {
-    throw error instanceof UniqueConstraintViolationException ? taken : error;
-  }
+  const adding = asAdmin(em, actor, attempt, async (inner) => {
+    const member = inner.create(Member, { name, email, emailKey: email.toLowerCase(), role: fields.role });
+    await inner.flush();
+    return { value: member, entry: { subjectId: member.id, detail: fields.role } };
+  });
+  return adding.catch((error: unknown) => {
+    if (!(error instanceof UniqueConstraintViolationException)) throw error;
+    const sentence = `${email} already belongs to a member of this organization.`;
+    throw new Problem('taken', { sentence, field: 'email' });
+  });
 }
 
 /** Current members, by name. */

@@ -1,4 +1,5 @@
 /** Organizations. The operator of the service creates them and sets their plan. */
+import { UniqueConstraintViolationException } from '@mikro-orm/core';
 import { currencyInput } from '../../contract/fields.ts';
 import type { Database } from '../database/orm.ts';
 import { deleteOrganization, forOrganization } from '../database/tenant.ts';
@@ -22,10 +23,11 @@ export async function createOrganization(
   fields: NewOrganization,
 ): Promise<Organization> {
   const em = orm.em.fork();
-  if (await em.findOne(Organization, { slug: fields.slug }))
-    throw new Problem('taken', { sentence: `The slug ${fields.slug} is already taken. Choose another.` });
   const organization = em.create(Organization, { ...fields, name: checkName(fields.name, nameLength.organization) });
-  await em.flush();
+  await em.flush().catch((error: unknown) => {
+    if (!(error instanceof UniqueConstraintViolationException)) throw error;
+    throw new Problem('taken', { sentence: `The slug ${fields.slug} is already taken. Choose another.` });
+  });
   return organization;
 }
 
