@@ -2,14 +2,12 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import type { RequestHandler } from 'express';
 
 export type Asset = {
   /** Name in the URL, such as `settings.3f2a9c0d1e.css`. */
   name: string;
   type: string;
-  gzipped: Buffer;
   plain: Buffer;
 };
 
@@ -26,12 +24,7 @@ export function readAsset(source: URL): Asset {
   const extension = extname(source.pathname).slice(1);
   const type = types[extension];
   if (type === undefined) throw new Error(`No content type is known for ${source.pathname}.`);
-  return {
-    name: `${stem}.${hash}.${extension}`,
-    type,
-    gzipped: gzipSync(plain),
-    plain,
-  };
+  return { name: `${stem}.${hash}.${extension}`, type, plain };
 }
 
 /** Handles `GET …/:file`; calls `next` for unknown names. */
@@ -41,8 +34,6 @@ export function serveAssets(assets: Iterable<Asset>): RequestHandler<{ file: str
     const asset = byName.get(request.params.file);
     if (!asset) return next();
     response.set({ 'Content-Type': asset.type, 'Cache-Control': 'public, max-age=31536000, immutable' });
-    response.vary('Accept-Encoding');
-    if (!request.acceptsEncodings('gzip')) return void response.send(asset.plain);
-    response.set('Content-Encoding', 'gzip').send(asset.gzipped);
+    response.send(asset.plain);
   };
 }
