@@ -3,6 +3,7 @@ import { exampleUrl } from '../examples.ts';
 import { v1 } from '../v1.ts';
 import type { Document } from './document.ts';
 import { emitOpenApi } from './emit.ts';
+import { once } from './once.ts';
 import { shareComponents } from './shared.ts';
 import type { PublishedDocument } from './shared.ts';
 import { toOpenApi30 } from './version-30.ts';
@@ -27,9 +28,4 @@ export const expandedDocument30 = (baseUrl: string): Document => at(baseUrl, emi
 function at<T>(baseUrl: string, document: T): T {
   // A copy of the same shape: only strings change.
   return JSON.parse(JSON.stringify(document).replaceAll(exampleUrl, JSON.stringify(baseUrl).slice(1, -1))) as T;
-}
-
-function once<T>(create: () => T): () => T {
-  let created: { value: T } | undefined;
-  return () => (created ??= { value: create() }).value;
 }

@@ -1,7 +1,8 @@
 /** The OpenAPI documents: public, cacheable by anyone, and readable by importers that run in a browser. */
 import { hash } from 'node:crypto';
 import { Router } from 'express';
-import type { Request, RequestHandler, Response } from 'express';
+import type { RequestHandler } from 'express';
+import { once } from '../../../contract/openapi/once.ts';
 import { openApi30Document, openApiDocument } from '../../../contract/openapi/openapi.ts';
 import { isNotModified } from '../../api/conditional.ts';
 import { swagger20Document } from './swagger.ts';
@@ -11,7 +12,9 @@ import { toYaml } from './yaml.ts';
 const maximumAgeSeconds = 300;
 
 const json = (document: object) => JSON.stringify(document);
-const documents: Readonly<Record<string, [type: string, write: (baseUrl: string) => string]>> = {
+type PublishedDocument = [type: string, write: (baseUrl: string) => string];
+
+const documents: Readonly<Record<string, PublishedDocument>> = {
   '/openapi.json': ['application/json', (url) => json(openApiDocument(url))],
   '/openapi-3.0.json': ['application/json', (url) => json(openApi30Document(url))],
   '/swagger-2.0.json': ['application/json', (url) => json(swagger20Document(url))],
@@ -20,22 +23,18 @@ const documents: Readonly<Record<string, [type: string, write: (baseUrl: string)
 
 export function openApiRoutes(baseUrl: () => string): Router {
   const router = Router();
-  for (const [path, [type, write]] of Object.entries(documents)) {
-    const publishDocument = publish(type, () => write(baseUrl()));
-    router.get(path, publishDocument);
-  }
+  for (const [path, document] of Object.entries(documents)) router.get(path, publish(document, baseUrl));
   return router;
 }
 
 /** The document is serialized once: the service's URL is known before the first request, and does not change. */
-function publish(type: string, write: () => string): RequestHandler {
-  let published: { text: string; etag: string } | undefined;
-  return (request: Request, response: Response) => {
-    if (!published) {
-      const text = write();
-      published = { text, etag: `"${hash('sha256', text, 'base64url').slice(0, 22)}"` };
-    }
-    const { text, etag } = published;
+function publish([type, write]: PublishedDocument, baseUrl: () => string): RequestHandler {
+  const published = once(() => {
+    const text = write(baseUrl());
+    return { text, etag: `"${hash('sha256', text, 'base64url').slice(0, 22)}"` };
+  });
+  return (request, response) => {
+    const { text, etag } = published();
     response.set({
       ETag: etag,
       'Cache-Control': `public, max-age=${maximumAgeSeconds}`,

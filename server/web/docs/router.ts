@@ -1,6 +1,7 @@
 /** /docs: pages that work without JavaScript, and their assets, all from this server. */
 import express from 'express';
 import type { Request, Response, Router } from 'express';
+import { once } from '../../../contract/openapi/once.ts';
 import { serveAssets } from '../assets.ts';
 import { contentSecurityPolicy } from '../content-security-policy.ts';
 import { html, Html } from '../html.ts';
@@ -67,9 +68,4 @@ export const wantsPage = (request: Request): boolean =>
 
 function sendPage(response: Response, page: string): void {
   response.set({ 'Content-Security-Policy': policy, 'Referrer-Policy': 'same-origin' }).type('html').send(page);
-}
-
-function once<T>(make: () => T): () => T {
-  let cached: { value: T } | undefined;
-  return () => (cached ??= { value: make() }).value;
 }

@@ -2,6 +2,7 @@
 import { eventHeaders, events } from '../../../../contract/events.ts';
 import { exampleUrl } from '../../../../contract/examples.ts';
 import type { Document } from '../../../../contract/openapi/document.ts';
+import { once } from '../../../../contract/openapi/once.ts';
 import { expandedDocument } from '../../../../contract/openapi/openapi.ts';
 import { metadataOf, operationsOf } from '../../../../contract/operations.ts';
 import { v1 } from '../../../../contract/v1.ts';
@@ -29,9 +30,7 @@ const operationSlug = (operationId: string): string => `reference/${kebab(operat
 const recordSlug = (name: RecordName): string => `reference/${kebab(name)}`;
 
 export function referencePages(): ReferencePage[] {
-  let document: Document | undefined;
-  // Built once, when the first page is read.
-  const read = () => (document ??= expandedDocument(exampleUrl));
+  const read = once(() => expandedDocument(exampleUrl));
   return [
     {
       slug: 'reference',
