@@ -7,13 +7,8 @@ import type { Schema } from './document.ts';
 /** Whether the schema is for what a caller sends (`input`) or for what the server returns (`output`). */
 type Direction = 'input' | 'output';
 
-type SchemaCollection = {
+export function createSchemaCollection() {
   /** The schemas with an `id` found so far, by that id. */
-  readonly named: Record<string, Schema>;
-  publish(schema: z.ZodType, direction: Direction): Schema;
-};
-
-export function createSchemaCollection(): SchemaCollection {
   const named: Record<string, Schema> = {};
   const published = { input: new Map<z.ZodType, Schema>(), output: new Map<z.ZodType, Schema>() };
   const add = (name: string, definition: Schema) => {
@@ -31,16 +26,14 @@ export function createSchemaCollection(): SchemaCollection {
   return {
     named,
     // ts-rest modifies the schemas of parameters, so each use gets its own copy.
-    publish: (schema, direction) => structuredClone(published[direction].get(schema) ?? publishNew(schema, direction)),
+    publish: (schema: z.ZodType, direction: Direction): Schema =>
+      structuredClone(published[direction].get(schema) ?? publishNew(schema, direction)),
   };
 }
 
 function convert(schema: z.ZodType, direction: Direction): { root: Schema; definitions: Record<string, Schema> } {
-  const {
-    $schema: _,
-    $defs,
-    ...root
-  } = z.toJSONSchema(schema, { io: direction, unrepresentable: 'any', override: restoreMeta });
+  const converted = z.toJSONSchema(schema, { io: direction, unrepresentable: 'any', override: restoreMeta });
+  const { $schema: _, $defs, ...root } = converted;
   // Zod's type allows `true` and `false` in place of any schema; it emits them for additionalProperties only.
   const raw = ($defs ?? {}) as Record<string, Schema>;
   const nullable = new Set<string>();
@@ -53,19 +46,13 @@ function convert(schema: z.ZodType, direction: Direction): { root: Schema; defin
 }
 
 /** Zod drops examples and defaults on the input side of a transform; in this contract they describe the input. */
-function restoreMeta({
-  zodSchema,
-  jsonSchema,
-}: {
-  zodSchema: z.core.$ZodType;
-  jsonSchema: z.core.JSONSchema.JSONSchema;
-}): void {
+const restoreMeta: z.core.ToJSONSchemaParams['override'] = ({ zodSchema, jsonSchema }) => {
   const { examples, default: fallback } = z.globalRegistry.get(zodSchema) ?? {};
   if (Array.isArray(examples)) jsonSchema.examples ??= examples;
   if (fallback !== undefined) jsonSchema.default ??= fallback;
   const written = inHttp.get(zodSchema)?.inHttp;
   if (written !== undefined) jsonSchema.description = `${jsonSchema.description} ${written}`;
-}
+};
 
 const definition = /^#\/\$defs\/(.+)$/;
 

@@ -6,15 +6,12 @@ import { webhookTag } from './webhooks.ts';
 export function toOpenApi30(document: Document): Document {
   // 3.0 has no webhooks.
   const { webhooks: _, ...withoutWebhooks } = document;
-  const components = {
-    ...document.components,
-    schemas: pickReferencedSchemas(document.components.schemas, document.paths),
-  };
+  const named = pickReferencedSchemas(document.components.schemas, document.paths);
   const convert = (schema: Schema): Schema => mapSchema(schema, schemaFor30);
   // Only schemas are changed; everything around them stays the same.
   const paths = withSchemas(document.paths, convert) as Document['paths'];
-  const schemas = mapValues(components.schemas, convert);
-  for (const name of nullableNames(components.schemas)) schemas[name] = { ...schemas[name], nullable: true };
+  const schemas = mapValues(named, convert);
+  for (const name of nullableNames(named)) schemas[name] = { ...schemas[name], nullable: true };
   return {
     ...withoutWebhooks,
     openapi: '3.0.3',
@@ -22,9 +19,9 @@ export function toOpenApi30(document: Document): Document {
     info: infoFor30(document.info),
     paths,
     components: {
-      ...components,
+      ...document.components,
       schemas,
-      headers: mapValues(components.headers, (header) => ({ ...header, schema: convert(header.schema) })),
+      headers: mapValues(document.components.headers, (header) => ({ ...header, schema: convert(header.schema) })),
     },
   };
 }
