@@ -96,20 +96,18 @@ function lists(): List[] {
 }
 
 /** The parameters that every list has with the same description and values. */
-function sharedOf(all: readonly List[]): Set<string> {
-  const [first, ...others] = all.map(({ parameters }) => new Set(parameters.map(key)));
-  return new Set([...(first ?? [])].filter((one) => others.every((keys) => keys.has(one))));
+function sharedOf([first, ...others]: readonly List[]): Parameter[] {
+  const known = others.map(({ parameters }) => new Set(parameters.map(key)));
+  return (first?.parameters ?? []).filter((parameter) => known.every((keys) => keys.has(key(parameter))));
 }
 
 function sharedFilters(): string {
-  const all = lists();
-  const shared = sharedOf(all);
-  return parameterTable((all[0]?.parameters ?? []).filter((parameter) => shared.has(key(parameter))));
+  return parameterTable(sharedOf(lists()));
 }
 
 function filters(): string {
   const all = lists();
-  const shared = sharedOf(all);
+  const shared = new Set(sharedOf(all).map(key));
   return all
     .map(
       ({ title, parameters }) => `### ${title}\n\n${parameterTable(parameters.filter((one) => !shared.has(key(one))))}`,
