@@ -163,12 +163,13 @@ async function storeFile(
   }
   await files.store(upload, counted(), signal).catch((cause: unknown) => {
     const isOver = signal.aborted || Reflect.get(Object(cause), 'code') === 'ERR_STREAM_PREMATURE_CLOSE';
-    throw isOver
-      ? new Problem('unreadable', { sentence: 'The upload was interrupted. Upload the file again.' })
-      : cause;
+    throw isOver ? interrupted() : cause;
   });
   if (isTooLarge()) throw new Problem('too_large', { sentence: tooLarge, field: 'file' });
   return bytesRead;
 }
+
+export const interrupted = () =>
+  new Problem('unreadable', { sentence: 'The upload was interrupted. Upload the file again.' });
 
 export const tooLarge = `The file is larger than ${uploadBounds.bytes / 1_000_000} MB. Compress it with gzip, or split it.`;

@@ -6,6 +6,7 @@ import type { BusboyHeaders } from '@fastify/busboy';
 import type { Request, RequestHandler, Response } from 'express';
 import { Problem } from '../../../problems/problem.ts';
 import { slowRequests } from '../../../limits/slow-requests.ts';
+import { interrupted } from '../../../uploads/runner.ts';
 
 /** `isCut` tells whether the form ended in the middle of the file. */
 export type ReceivedFile = { name: string; stream: Readable; isTooLarge: () => boolean; isCut: () => boolean };
@@ -86,5 +87,3 @@ export async function* bytesOf(request: IncomingMessage, { stream, isCut }: Rece
   // It may have been cut off before it was read.
   if (isCut()) throw interrupted();
 }
-
-const interrupted = () => new Problem('unreadable', { sentence: 'The upload was interrupted. Upload the file again.' });
