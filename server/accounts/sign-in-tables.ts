@@ -1,25 +1,17 @@
 /** The secret that signs cookies and forms. */
 import type pg from 'pg';
 import { fingerprintsOf } from '../text/signatures.ts';
-import type { Secret } from '../text/signatures.ts';
 
 export async function readSecret(pool: pg.Pool): Promise<string> {
   const { rows } = await pool.query<{ value: string }>('select value from sign_in.secret');
   return rows[0]?.value ?? '';
 }
 
-/** `refresh` reads the stored secret again: a restore of the database replaces it. */
-export type Signing = { secret: Secret; refresh(): Promise<void> };
-
 /**
  * The signing secret: the given one, or else the stored one. Warns if the previous process used one that this process does
- * not accept.
+ * not accept. `refresh` reads the stored secret again: a restore of the database replaces it.
  */
-export async function signingSecret(
-  pool: pg.Pool,
-  given: string | undefined,
-  warn: (message: string) => void,
-): Promise<Signing> {
+export async function signingSecret(pool: pg.Pool, given: string | undefined, warn: (message: string) => void) {
   let secret = given ?? (await readSecret(pool));
   const accepted = fingerprintsOf(secret);
   const { rows } = await pool.query<{ fingerprint: string | null }>('select fingerprint from sign_in.secret');
@@ -31,7 +23,7 @@ export async function signingSecret(
     );
   return {
     secret: () => secret,
-    async refresh() {
+    async refresh(): Promise<void> {
       secret = given ?? (await readSecret(pool));
     },
   };
