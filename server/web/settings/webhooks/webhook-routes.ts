@@ -32,12 +32,10 @@ export function webhookRoutes(guard: SessionGuard): void {
         return `${done === 'removed' ? webhooksPath : endpointPath({ id })}?done=${isNothing ? 'nothing' : done}`;
       },
     });
-  act('on', 'webhook_switched_on', 'on', ({ em, member }, id) =>
-    endpoints.switchEndpoint(em, member, { id, on: true }),
-  );
-  act('off', 'webhook_switched_off', 'off', ({ em, member }, id) =>
-    endpoints.switchEndpoint(em, member, { id, on: false }),
-  );
+  for (const name of ['on', 'off'] as const)
+    act(name, `webhook_switched_${name}`, name, ({ em, member }, id) =>
+      endpoints.switchEndpoint(em, member, { id, on: name === 'on' }),
+    );
   act('remove', 'webhook_removed', 'removed', ({ em, member }, id) => endpoints.removeEndpoint(em, member, id));
   act('test', 'webhook_tested', 'sent', ({ em, member }, id) => sendTest(em, member, id));
   act('resend', 'webhook_resent', 'sent', sendAgain);
