@@ -23,15 +23,12 @@ const credentials = `members m join sign_in."user" u on u.email = m.email_key jo
 const selectCredentials = `select m.id as "memberId", m.organization_id as "organizationId", u.id as "userId", a.password
   from ${credentials} and m.email_key = $1 order by m.last_signed_in_at desc nulls last, m.id limit 50`;
 
-/** `opensAll`: no membership of the address has another password. */
-export type Match = { right: Credential[]; opensAll: boolean };
-
 /**
- * The memberships of this address that have this password. Takes as long if there is no such member. Every password is
- * tried, though each costs a tenth of a second: with a lower limit, admins of other organizations could crowd out the
- * right one.
+ * The memberships of this address that have this password; `opensAll`: none has another. Takes as long if there is no such
+ * member. Every password is tried, though each costs a tenth of a second: with a lower limit, admins of other
+ * organizations could crowd out the right one.
  */
-export async function matchPassword(connection: Connection, email: string, password: string): Promise<Match> {
+export async function matchPassword(connection: Connection, email: string, password: string) {
   const { rows } = await connection.query<Credential>(selectCredentials, [email.toLowerCase()]);
   const stored = [...new Set(rows.map((row) => row.password))];
   if (stored.length === 0) await hashPassword(password);

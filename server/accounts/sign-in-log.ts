@@ -4,6 +4,7 @@ import { forOrganization } from '../database/tenant.ts';
 import type { AuditAction } from '../entities/audit-event.ts';
 import { writeEvent } from '../records/audit-log.ts';
 import { admitSignIn, admitToLog, clearSignInAttempts } from './attempts.ts';
+import { matchPassword } from './credentials.ts';
 import type { Credential } from './credentials.ts';
 import type { KnownDevices } from './known-devices.ts';
 import { membersWithEmail, noteSignIn } from './member-lookup.ts';
@@ -19,14 +20,14 @@ export type SignInResult =
 
 /** The first step of a sign-in: the password. */
 export async function attemptSignIn(
-  { database, signIns }: { database: Database; signIns: SignIns },
+  database: Database,
   { email, password, device, knownDevice }: Attempt,
 ): Promise<SignInResult> {
   const pool = database.signIns;
   const attempt = { email, ipAddress: device.ipAddress, device: knownDevice };
   const waitSeconds = await admitSignIn(pool, attempt);
   if (waitSeconds > 0) return { outcome: 'too_many', waitSeconds };
-  const { right: credentials, opensAll } = await signIns.check(email, password);
+  const { right: credentials, opensAll } = await matchPassword(pool, email, password);
   if (credentials.length === 0) {
     const members = await membersWithEmail(pool, email);
     await logFailure(database, members, { ipAddress: device.ipAddress });

@@ -5,8 +5,8 @@ import type { ScopedEntityManager } from '../database/tenant.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { Member, Organization } from '../entities/organization.ts';
 import type { Secret } from '../text/signatures.ts';
-import { arePasswordsCurrent, matchPassword } from './credentials.ts';
-import type { Credential, Match } from './credentials.ts';
+import { arePasswordsCurrent } from './credentials.ts';
+import type { Credential } from './credentials.ts';
 import { choosePassword } from './password-links.ts';
 import { hashPassword } from './passwords.ts';
 import { sessionCookieName, signedCookie } from './session-cookie.ts';
@@ -51,11 +51,6 @@ export class SignIns {
     this.#database = database;
     this.#cookie = signedCookie(signing, sessionCookieName);
     this.#chosen = signedCookie(signing, 'settings.organization');
-  }
-
-  /** The memberships that have this password. Does the same work if there are none. */
-  check(email: string, password: string): Promise<Match> {
-    return matchPassword(this.#database.signIns, email, password);
   }
 
   /** Returns the session's cookie; undefined if a password has changed since it was checked, or now needs a code. */

@@ -1,5 +1,6 @@
 /** Two-factor authentication with an app: turning it on, signing in with it, and who is protected from whom. */
 import { afterAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { matchPassword } from '../../server/accounts/credentials.ts';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { stepOf } from '../../server/accounts/authenticator.ts';
 import { addMember, removeMember } from '../../server/accounts/members.ts';
@@ -454,7 +455,7 @@ describe('a person in two organizations', () => {
     const { member, again } = await someoneInTwo(world);
     await setPassword(world.database.signIns, again, 'another horse altogether');
     const signIns = new SignIns({ database: world.database, secret: old, secure: false });
-    const { right } = await signIns.check(member.email, password);
+    const { right } = await matchPassword(world.database.signIns, member.email, password);
     const admitted = { userId: right[0]?.userId ?? '', credentials: null };
     const cookie = await signIns.start(admitted, { ipAddress: '127.0.0.1', userAgent: 'test' });
     const visiting = visit(world.url, { cookie: cookie?.split(';')[0] ?? '' });

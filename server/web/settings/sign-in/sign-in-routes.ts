@@ -49,7 +49,7 @@ async function signIn(open: PublicRequest): Promise<string> {
   if (email === '') throw withoutEmail();
   if (password === '') throw new Problem('invalid', { sentence: 'Enter your password.', field: 'password' });
   const knownDevice = context.devices.known(request.headers.cookie, email);
-  const result = await attemptSignIn(context, { email, password, device: deviceOf(request), knownDevice });
+  const result = await attemptSignIn(context.database, { email, password, device: deviceOf(request), knownDevice });
   if (result.outcome === 'accepted') return continueSignIn(open, { email, credentials: result.credentials, next });
   if (result.outcome === 'too_many') throw tooMany(result.waitSeconds);
   // The same message whether the address, the password or both are wrong.
@@ -99,16 +99,14 @@ async function choosePassword(open: PublicRequest): Promise<Page | string> {
   const sentence = await passwordProblem(password, known);
   if (sentence !== undefined) throw new Problem('invalid', { sentence, field: 'password' });
   const members = await redeemLink(database.signIns, token, password);
-  const [first] = members;
-  if (!first) return usedLinkPage;
   await logOwn(database, members, { action: 'password_changed', ipAddress: deviceOf(request).ipAddress });
   const credentials = await readPasswords(
     database.signIns,
     members.map(({ id }) => id),
   );
-  // All of them have just been removed.
+  // The link was used in the meantime, or all of them have just been removed.
   if (credentials.length === 0) return usedLinkPage;
-  return continueSignIn(open, { email: first.email, credentials, next: homePath });
+  return continueSignIn(open, { email: found.email, credentials, next: homePath });
 }
 
 /** The members that a link is for. Opening links is rate-limited, so that nobody can guess tokens. */
