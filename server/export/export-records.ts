@@ -15,7 +15,6 @@ import { Customer } from '../entities/customer.ts';
 import { Item } from '../entities/item.ts';
 import type { OrganizationId } from '../entities/owned.ts';
 import { Proposal } from '../entities/proposal.ts';
-import { maximumColumns } from '../import/inspect.ts';
 import { Problem } from '../problems/problem.ts';
 import { customerIndex } from '../records/customer.ts';
 import { itemIndex } from '../records/item.ts';
@@ -147,10 +146,11 @@ async function* pagesOf<Read extends Stored>(
   }
 }
 
-/** Every record has a cell in each column. */
+/** As in Excel. Every record has a cell in each column, even if only one record has its key. */
+const maximumColumns = 16_384;
 const tooManyColumns = () =>
   new Problem('limit', {
-    sentence: `A CSV file can have at most ${maximumColumns} columns, and each metadata key is one: export JSON Lines instead.`,
+    sentence: `A CSV file can have at most ${maximumColumns.toLocaleString('en')} columns, and each metadata key is one. Export JSON Lines instead.`,
   });
 
 /** The metadata keys of the exported records, each of which becomes a column: no more than a file can have columns. */

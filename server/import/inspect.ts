@@ -31,8 +31,7 @@ export type Inspection = Pick<Source, 'format' | 'encoding' | 'isCompressed' | '
   columns: Column[];
 };
 
-export const maximumColumns = 1000;
-const bounds = { headerCharacters: 16 * 1024, samples: 3, sampleCharacters: 100 };
+const bounds = { columns: 1000, headerCharacters: 16 * 1024, samples: 3, sampleCharacters: 100 };
 
 /** The maximum unpacked size, and the maximum number of rows in a table. */
 type FileBounds = { unpackedBytes?: number; rows?: number };
@@ -95,8 +94,8 @@ export function isTitle(cells: readonly Cell[]): boolean {
 const isSeparatorHint = (cells: readonly Cell[]): boolean => cells.length === 2 && cells[0] === 'sep=';
 
 function newColumns(cells: readonly Cell[]): Column[] {
-  if (cells.length > maximumColumns)
-    throw new UsageError(`the header has ${cells.length} columns: a file may have ${maximumColumns}`);
+  if (cells.length > bounds.columns)
+    throw new UsageError(`the header has ${cells.length} columns: a file may have ${bounds.columns}`);
   const texts = cells.map((cell, index) => unescapeFormula(String(cell).trim()) || `column ${index + 1}`);
   const own = reportWidth(texts);
   const seen = new Set<string>();
