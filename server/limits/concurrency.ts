@@ -151,15 +151,9 @@ export class WorkLimiter {
  * What organizations share: slots for operations, for large ones and for changes on the settings pages, the event loop, and
  * the delay of rejections.
  */
-export type Shares = {
-  work: WorkLimiter;
-  largeWork: WorkLimiter;
-  forms: WorkLimiter;
-  scheduler: EventLoopScheduler;
-  rejections: Rejections;
-};
+export type Shares = ReturnType<typeof createShares>;
 
-export function createShares(room: Capacity, clock?: () => number): Shares {
+export function createShares(room: Capacity, clock?: () => number) {
   const inAll = { ...room, ...always };
   return {
     work: new WorkLimiter({ ...usual, inAll }, clock),

@@ -91,11 +91,9 @@ export async function takeFromRedis(
     if (error instanceof Error && error.message.startsWith('NOSCRIPT')) return redis.eval(script, input);
     throw error;
   });
-  if (!Array.isArray(reply)) throw new Error('The rate limit script returned no list.');
-  const [accepted, remaining, leftMicros] = reply.map(Number);
-  if (accepted === undefined || remaining === undefined || leftMicros === undefined) {
-    throw new Error('The rate limit script returned too short a list.');
-  }
+  const [accepted, remaining, leftMicros] = Array.isArray(reply) ? reply.map(Number) : [];
+  if (accepted === undefined || remaining === undefined || leftMicros === undefined)
+    throw new Error('The rate limit script did not return three numbers.');
   if (accepted === -1) throw new StoreEmptied('the store has lost its data');
   return { accepted: accepted === 1, remaining, resetSeconds: Math.ceil(leftMicros / 1_000_000) };
 }

@@ -6,12 +6,6 @@ import type { Allowance, RateLimiter } from './rate-limit.ts';
 import { addToRedis, epochOf, removeFromRedis, StoreEmptied, takeFromRedis } from './redis-rate-limit.ts';
 import { messageOf } from '../problems/message-of.ts';
 
-export type SharedRateLimiter = RateLimiter & {
-  /** Whether the shared window is in use, and how many requests were limited by this process alone. */
-  status(): { shared: boolean; fallbacks: number };
-  close(): void;
-};
-
 type Options = {
   url: string;
   /** Monotonic, in milliseconds; for the window of this process. */
@@ -32,12 +26,12 @@ const storeWide = /^(?:OOM|MISCONF|READONLY|LOADING|NOREPLICAS|CLUSTERDOWN|MASTE
 
 /** Connects in the background after a first attempt: the service starts, and serves, without the store. */
 export async function sharedRateLimiter(options: Options): Promise<SharedRateLimiter> {
-  const limiter = new Limiter(options);
+  const limiter = new SharedRateLimiter(options);
   await limiter.begin();
   return limiter;
 }
 
-class Limiter implements SharedRateLimiter {
+export class SharedRateLimiter implements RateLimiter {
   readonly #options: Options;
   readonly #local;
   #client;
@@ -90,6 +84,7 @@ class Limiter implements SharedRateLimiter {
     return own;
   }
 
+  /** Whether the shared window is in use, and how many requests were limited by this process alone. */
   status = () => ({ shared: this.#isShared, fallbacks: this.#fallbacks });
 
   close(): void {
