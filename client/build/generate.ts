@@ -45,9 +45,7 @@ export function generate(): string {
   ].join('\n');
 }
 
-type Resource = { name: string; api: string; description: string; declaration: string; operations: string[] };
-
-function resourceOf(name: string, routes: object, types: Types): Resource {
+function resourceOf(name: string, routes: object, types: Types) {
   const api = `${capitalized(name)}Api`;
   const methods: string[] = [];
   const operations: string[] = [];

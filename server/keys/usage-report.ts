@@ -8,15 +8,7 @@ import { usageBounds } from './usage.ts';
 export const reportedDays = 30;
 
 export type Tally = Record<Outcome, number>;
-export type UsageReport = {
-  /** The last 30 days, oldest first, including days without requests. */
-  days: { day: string; tally: Tally }[];
-  /** By operation, most used first. */
-  operations: { operation: string; tally: Tally }[];
-  /** By key, most used first; empty for the report of one key. */
-  keys: { keyId: string; tally: Tally }[];
-  total: Tally;
-};
+export type UsageReport = Awaited<ReturnType<typeof readUsage>>;
 
 const text = `select to_char(day, 'YYYY-MM-DD') as day, operation, key_id as "keyId", outcome, sum(requests)::float8 as requests
   from usage_counts where organization_id = ? and day > ?::date - ${reportedDays} and key_id = coalesce(?, key_id)
@@ -28,7 +20,7 @@ type Sum = { day: string | null; operation: string | null; keyId: string | null;
 export async function readUsage(
   em: ScopedEntityManager,
   { keyId, nowMs = Date.now() }: { keyId?: string; nowMs?: number } = {},
-): Promise<UsageReport> {
+) {
   const today = new Date(nowMs).toISOString().slice(0, 10);
   const rows = await queryIn<Sum>(em, text, [today, keyId ?? null]);
   const byDay = tallyBy(rows, 'day');
@@ -41,8 +33,11 @@ export async function readUsage(
   const ranked = (name: 'operation' | 'keyId') =>
     [...tallyBy(rows, name)].toSorted(([, one], [, other]) => sum(other) - sum(one));
   return {
+    /** The last 30 days, oldest first, including days without requests. */
     days,
+    /** Most used first, as keys are. */
     operations: ranked('operation').map(([operation, tally]) => ({ operation, tally })),
+    /** Empty for the report of one key. */
     keys: keyId === undefined ? ranked('keyId').map(([id, tally]) => ({ keyId: id, tally })) : [],
     total,
   };

@@ -4,13 +4,6 @@ import { z } from 'zod';
 
 export type JsonSchema = { [keyword: string]: unknown };
 
-/** The properties of a request schema, and the named schemas that they refer to. */
-export type Inputs = {
-  properties: Record<string, JsonSchema>;
-  required: string[];
-  definitions: Record<string, JsonSchema>;
-};
-
 export function schemaOf(part: unknown): z.ZodType {
   if (part instanceof z.ZodType) return part;
   throw new Error('This part of the contract has no schema.');
@@ -24,8 +17,11 @@ export function fieldsOf(route: AppRoute): string[] {
   return record instanceof z.ZodObject ? Object.keys(record.shape) : [];
 }
 
-/** `whole` keeps descriptions whole, with the rules of each parameter. */
-export function inputsOf(schema: z.ZodType, { whole = false } = {}): Inputs {
+/**
+ * The properties of a request schema, and the named schemas that they refer to. `whole` keeps descriptions whole, with the
+ * rules of each parameter.
+ */
+export function inputsOf(schema: z.ZodType, { whole = false } = {}) {
   const { $defs, ...root } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   // Zod's type allows `true` and `false` in place of any schema; it emits them for additionalProperties only.
   const definitions = ($defs ?? {}) as Record<string, JsonSchema>;
