@@ -24,25 +24,21 @@ export function decimalPointIn(cell: string): DecimalPoint | 'open' | undefined 
   if (!/[.,]/.test(cell)) return undefined;
   const bare = bareNumber(cell);
   if (!numeric.test(bare)) return undefined;
-  const asDot = fits(bare, '.');
-  const asComma = fits(bare, ',');
-  if (asDot && asComma) return 'open';
-  if (asDot) return '.';
-  return asComma ? ',' : undefined;
+  const [point, other] = (['.', ','] as const).filter((one) => patterns[one].test(bare));
+  return other ? 'open' : point;
 }
 
 const patterns: Record<DecimalPoint, RegExp> = {
   '.': /^[-+]?(?:\d+|[1-9]\d{0,2}(?:,\d{3})+)?(?:\.\d*)?$/,
   ',': /^[-+]?(?:\d+|[1-9]\d{0,2}(?:\.\d{3})+)?(?:,\d*)?$/,
 };
-const fits = (bare: string, point: DecimalPoint) => patterns[point].test(bare);
 
 /** The number in the API's form. Anything else is left for the contract to reject. */
 export function readNumber(cell: string, point: DecimalPoint): string {
   const bare = bareNumber(cell);
   if (!numeric.test(bare)) return cell;
   // Quoted, because the contract would accept a dot where the file has commas.
-  if (!fits(bare, point)) return `"${cell}"`;
+  if (!patterns[point].test(bare)) return `"${cell}"`;
   const plain = bare.replace(/^\+/, '').replaceAll(point === '.' ? ',' : '.', '');
   return plain
     .replace(',', '.')
