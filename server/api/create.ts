@@ -141,10 +141,7 @@ function takenField(error: unknown): UniqueField | undefined {
   return index?.endsWith('_sku') ? 'sku' : undefined;
 }
 
-type Conflicting<T extends Stored, Row extends Stored> = {
-  kind: Kind;
-  table: Table<T, Row>;
-  body: Unique;
+type Conflicting<T extends Stored, Row extends Stored> = Pick<Creation<T, Row, unknown>, 'kind' | 'table' | 'body'> & {
   isUpdate?: boolean;
 };
 
