@@ -9,16 +9,7 @@ import { ignoring } from './account.ts';
 import { createCluster } from './cluster.ts';
 import { holdingLock, preparePlace } from './files.ts';
 import { DATABASE, readPassword, ROLE } from './role.ts';
-import {
-  endOfLog,
-  findServer,
-  oneLine,
-  PORT,
-  socketName,
-  START_TIMEOUT_MS,
-  startServer,
-  stopServer,
-} from './server.ts';
+import { endOfLog, findServer, oneLine, PORT, START_TIMEOUT_MS, startServer, stopServer } from './server.ts';
 import type { Place } from './files.ts';
 import type { Opening } from './server.ts';
 
@@ -126,8 +117,7 @@ async function joinServer(opening: Opening, formerSocket?: string): Promise<Pres
     const server = await holdingLock(lockFile, async () => {
       if (formerSocket === undefined) created = (await createCluster(opening)) || created;
       const password = await readPassword(passwordFile, opening.place);
-      const found =
-        (await findServer(cluster)) ?? (await startServer(opening, formerSocket ?? socketName(opening.place)));
+      const found = (await findServer(cluster)) ?? (await startServer(opening, formerSocket));
       return found && { host: found.socketFolder, port: PORT, user: ROLE, password, database: DATABASE };
     });
     const connected = server && (await connectPresence(opening.place, server));

@@ -67,11 +67,11 @@ export async function findServer(cluster: string): Promise<Server | undefined> {
 }
 
 /** Undefined if remains of a killed server still prevent the start. */
-export async function startServer(opening: Opening, socket: string): Promise<Server | undefined> {
+export async function startServer(opening: Opening, socket?: string): Promise<Server | undefined> {
   const { cluster, account, logFile } = opening.place;
   await requirePrivate(cluster, account);
   const binaries = await findBinaries(account, dirname(cluster));
-  const socketFolder = await privateFolder(socket, account);
+  const socketFolder = await privateFolder(socket ?? socketName(opening.place), account);
   await disownStalePid(opening.place, socketFolder);
   const log = await openLog(logFile);
   await changeOwner(account, logFile);
@@ -138,9 +138,8 @@ export async function endOfLog(path: string, start = 0): Promise<string> {
   return text.trim().split('\n').slice(-5).join('\n');
 }
 
-export function socketName({ cluster, account }: Place): string {
-  return `proposal-api-${hash('sha256', `${account.uid} ${cluster}`, 'hex').slice(0, 16)}`;
-}
+const socketName = ({ cluster, account }: Place) =>
+  `proposal-api-${hash('sha256', `${account.uid} ${cluster}`, 'hex').slice(0, 16)}`;
 
 export function oneLine(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
