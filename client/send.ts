@@ -102,9 +102,8 @@ async function attemptOnce(outgoing: Outgoing, sending: Sending, attempt: number
   if (!ok || body === undefined) throw new ApiError(status, headers, body);
   return { status, headers, body };
 }
-type Raw = { ok: boolean; status: number; headers: PlatformHeaders; text: string };
 
-async function exchange({ method, url, headers, body }: Outgoing, { fetch, timeoutMs, signal }: Sending): Promise<Raw> {
+async function exchange({ method, url, headers, body }: Outgoing, { fetch, timeoutMs, signal }: Sending) {
   // Not AbortSignal.any and AbortSignal.timeout: the timer ends with the attempt, and older runtimes lack the former.
   const controller = new AbortController();
   const abort = () => controller.abort(signal?.reason);
