@@ -76,22 +76,18 @@ const collection = (displayName: string, name: string, what: string, options: Js
 });
 
 /** A drop-down of the newest records. */
-const recordId = (resource: Resource): Json => ({
-  displayName: `${resource.singular} Name or ID`,
+const recordId = ({ singular, steps, title }: Resource): Json => ({
+  displayName: `${singular} Name or ID`,
   name: 'recordId',
   type: 'options',
   required: true,
   default: '',
-  ...dropdown(resource.steps.list.path, resource.title),
-});
-
-const dropdown = (path: string, title: string) => ({
   description:
     'Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
   typeOptions: {
     loadOptions: {
       routing: {
-        request: { method: 'GET', url: path, qs: { limit: 100 } },
+        request: { method: 'GET', url: steps.list.path, qs: { limit: 100 } },
         output: {
           postReceive: [
             'code explain',

@@ -1,5 +1,6 @@
 /** The generated sources of the package for n8n: what its node shows, and what its triggers wait for. */
 import { events, recordEventTypes } from '../../contract/events.ts';
+import { labelOf } from '../../contract/openapi/label.ts';
 import { inputsOf } from './n8n-inputs.ts';
 import { clean, option, sorted, titled } from './n8n-words.ts';
 import type { Json } from './n8n-words.ts';
@@ -73,14 +74,13 @@ function actionsOf(resource: Resource): Action[] {
   const [one, many] = [`${article(singular)} ${singular.toLowerCase()}`, plural.toLowerCase()];
   const { list, get, create, update } = steps;
   const conflict = conflicts.includes('update') ? 'update' : conflicts[0];
-  const unless = conflict === 'update' ? ['Create or Update', 'upsert'] : ['Get or Create', 'getOrCreate'];
-  const outcome =
+  const [unless, value, outcome] =
     conflict === 'update'
-      ? 'Create a new record, or update the current one if it already exists (upsert)'
-      : `Create ${one}, or return the one that has this external ID`;
-  const action = (name: string, value: string, step: Step | undefined, more: Json = {}): Action[] =>
+      ? ['Create or Update', 'upsert', 'Create a new record, or update the current one if it already exists (upsert)']
+      : ['Get or Create', 'getOrCreate', `Create ${one}, or return the one that has this external ID`];
+  const action = (name: string, id: string, step: Step | undefined, more: Json = {}): Action[] =>
     step
-      ? [{ name, value, step, qs: {}, action: `${name} ${one}`, description: clean(step.description), ...more }]
+      ? [{ name, value: id, step, qs: {}, action: `${name} ${one}`, description: clean(step.description), ...more }]
       : [];
   return [
     ...action('Get', 'get', get),
@@ -88,8 +88,8 @@ function actionsOf(resource: Resource): Action[] {
     ...action('Create', 'create', create),
     ...(conflict === undefined
       ? []
-      : action(unless[0] ?? '', unless[1] ?? '', create, {
-          action: `${unless[0]?.toLowerCase().replace(/^./, (letter) => letter.toUpperCase())} ${one}`,
+      : action(unless, value, create, {
+          action: `${labelOf(unless)} ${one}`,
           description: outcome,
           qs: { onConflict: conflict },
         })),

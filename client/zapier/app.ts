@@ -1,5 +1,4 @@
 /** The app for Zapier's CLI, built from the contract: triggers, searches and creates for every resource. */
-import type { Field } from '../build/resource-fields.ts';
 import type { Resource, Step, Trigger } from '../build/resources.ts';
 import { authenticationOf, authorize, explain } from './authentication.ts';
 import type { Connection } from './authentication.ts';
@@ -95,7 +94,10 @@ function polled(parts: Parts, { label, summary, type, filter, sort }: Trigger): 
 
 function find(parts: Parts): Action {
   const { singular, plural, steps } = parts.resource;
-  const fields = filtersFirst(steps.list.fields);
+  // Filters by time come last: people seldom search by them.
+  const fields = steps.list.fields.toSorted(
+    (one, other) => Number(one.kind === 'time') - Number(other.kind === 'time'),
+  );
   const filters = fields.filter(({ name }) => name !== 'include');
   const perform = async (z: Z, { inputData }: Bundle) => {
     // Without a filter, any record would match, and the next step would change the wrong one.
@@ -172,9 +174,5 @@ function idField({ resource, dropdownOf }: Parts): object {
   const search = `${keyOf(`find ${singular}`)}.id`;
   return { key: 'id', label: singular, required: true, dynamic: dropdownOf(name), search };
 }
-
-/** Filters by time come last: people seldom search by them. */
-const filtersFirst = (fields: readonly Field[]) =>
-  fields.toSorted((one, other) => Number(one.kind === 'time') - Number(other.kind === 'time'));
 
 const dataOf = ({ data }: { data: unknown }): unknown[] => Object(data).data;
