@@ -5,6 +5,7 @@ import { forOrganization } from '../server/database/tenant.ts';
 import { eraseCustomer } from '../server/records/erase-customer.ts';
 import { releaseExternalId } from '../server/records/erased-external-ids.ts';
 import { readEvents, writeEvent } from '../server/records/audit-log.ts';
+import { Redaction } from '../server/records/redaction.ts';
 import { storedId } from '../server/records/public-id.ts';
 import { fetchRecord, importInto } from './import/importing.ts';
 import { program } from './program.ts';
@@ -276,7 +277,16 @@ describe('an erased customer', () => {
       expect(etag).not.toBe(before[index].etag);
     }
     expect(after.map(({ updatedAt }, index) => updatedAt > before[index].updatedAt)).toEqual([true, true, false]);
+    const text = 'select revision from proposals where organization_id = $1 order by number';
+    const { rows: versions } = await world.database.pool.query(text, [tenant.organization.id]);
+    expect(versions).toEqual([{ revision: 2 }, { revision: 2 }, { revision: 1 }]);
   });
+});
+
+test('names of three characters and more are replaced as whole words, and found whatever they contain', () => {
+  const redaction = new Redaction(['Ann', 'Al', String.raw`50%_a\b`], ['May']);
+  expect(redaction.redact('ANN, Al and Anna in may with May')).toBe('***, Al and Anna in may with ***');
+  expect(redaction.patterns).toEqual(['%Ann%', String.raw`%50\%\_a\\b%`]);
 });
 
 describe('a write that waits for the erasure of its externalId', () => {
