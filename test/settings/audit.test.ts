@@ -4,7 +4,7 @@ import { changeRole } from '../../server/accounts/members.ts';
 import { changeOrganization, requireTwoFactor, setPlan } from '../../server/accounts/organizations.ts';
 import { issueKey } from '../../server/keys/issue.ts';
 import { renameKey, revokeKey } from '../../server/keys/revoke.ts';
-import { readEvents } from '../../server/records/audit-log.ts';
+import { readEvents, writeEvent } from '../../server/records/audit-log.ts';
 import { changeEndpoint, createEndpoint, switchEndpoint } from '../../server/webhooks/endpoints.ts';
 import { parts as webhookParts } from '../webhooks/scene.ts';
 import { useWorld } from '../world.ts';
@@ -100,6 +100,13 @@ describe('the audit log', () => {
     expect(
       (await (await signIn(world, await someone(world, await world.organization()))).get('/settings/activity')).text,
     ).not.toContain('=key');
+  });
+
+  test('keeps 200 characters of what was typed, without control characters', async () => {
+    const tenant = await world.organization();
+    const detail = `\0${'x'.repeat(198)}\u{1F600}`;
+    await writeEvent(tenant.em(), { action: 'key_created', memberId: null, detail });
+    expect(await readEvents(tenant.em(), 'change', 1)).toMatchObject([{ detail: ` ${'x'.repeat(198)}\uFFFD` }]);
   });
 
   test('names who made changes outside the settings', async () => {
