@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
-import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { dirname } from 'node:path';
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { drawProgress, progressBar } from '../../server/commands/progress-bar.ts';
 import { runCommand } from '../command.ts';
@@ -146,11 +147,13 @@ describe('the import command', () => {
       await writeFile(file, 'nonsense\n');
       expect(await again()).toMatchObject({ status: 1 });
       expect(await readFile(file, 'utf8')).toBe('nonsense\n');
+      expect(await readdir(dirname(file))).toEqual(['rows.csv']);
     });
   });
 
   test.each([
     ['/nowhere/rejected.csv', 'ENOENT'],
+    ['/dev/null/rejected.csv', 'ENOTDIR'],
     [tmpdir(), 'EISDIR'],
   ])('imports nothing if the report of rejected rows cannot be written to %s', async (rejects, code) => {
     const tenant = await world.organization();
