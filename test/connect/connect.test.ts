@@ -492,6 +492,7 @@ describe('registration', () => {
     expect(await nameOf('', { redirect_uris: [`https://${longHost}/`] })).toBe(longHost.slice(0, 80));
     expect(await nameOf('', { redirect_uris: ['https://agent.example:8443/'] })).toBe('agent.example:8443');
     expect(await nameOf('\u{1F600}'.repeat(300))).toBe('\u{1F600}'.repeat(80));
+    expect(await nameOf('e\u0301'.repeat(80))).toBe('\u00E9'.repeat(80));
     expect(await nameOf(`${'x'.repeat(79)} y`)).toBe('x'.repeat(79));
     expect(await nameOf('a\u202Eb\nc')).toBe('a\uFFFDb\uFFFDc');
   });
