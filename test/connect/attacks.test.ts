@@ -75,6 +75,7 @@ describe('the request', () => {
       { code_challenge_method: 'plain' },
       { code_challenge_method: 's256' },
       { code_challenge: 'short' },
+      { code_challenge: 'a'.repeat(44) },
       { code_challenge: `${'a'.repeat(42)}=` },
     ];
     for (const changed of downgrades) {
