@@ -1,8 +1,8 @@
 /** Names of countries, as people type them. */
 import { countryCodes } from './codes.ts';
 
-const nameIn = (language: string) => {
-  const names = new Intl.DisplayNames(language, { type: 'region' });
+const nameIn = (language: string, style?: 'short') => {
+  const names = new Intl.DisplayNames(language, { type: 'region', style });
   return (code: string): string => names.of(code) ?? code;
 };
 
@@ -14,14 +14,38 @@ const otherNames: Readonly<Record<string, string[]>> = {
   TR: ['Turkey'],
   US: ['USA', 'America'],
 };
-/** The same in files to import: names that a search need not find. */
+/** The same in files to import: names that a search need not find, such as those of ISO 3166. */
 const furtherNames: Readonly<Record<string, string[]>> = {
+  AE: ['UAE'],
+  BO: ['Bolivia, Plurinational State of'],
+  CD: ['Congo, the Democratic Republic of the', 'Democratic Republic of the Congo', 'DR Congo'],
+  CI: ['Ivory Coast'],
+  CN: ["People's Republic of China", 'PR China'],
   CZ: ['Tschechische Republik'],
-  GB: ['Großbritannien', 'Angleterre', 'Gran Bretaña', 'Groot-Brittannië'],
-  KR: ['Korea, Republic of'],
-  NL: ['The Netherlands'],
+  DE: ['BRD'],
+  FM: ['Micronesia, Federated States of'],
+  GB: ['United Kingdom (UK)', 'Großbritannien', 'Angleterre', 'Gran Bretaña', 'Groot-Brittannië'],
+  IE: ['Republic of Ireland'],
+  IR: ['Iran, Islamic Republic of'],
+  KP: ["Korea, Democratic People's Republic of"],
+  KR: ['Korea, Republic of', 'Republic of Korea', 'Korea, South'],
+  LA: ["Lao People's Democratic Republic"],
+  MD: ['Moldova, Republic of', 'Republic of Moldova'],
+  MK: ['Macedonia'],
+  MM: ['Burma'],
+  MO: ['Macau'],
+  PS: ['Palestine, State of'],
   RU: ['Russian Federation'],
-  US: ['United States of America'],
+  SK: ['Slovak Republic'],
+  SY: ['Syrian Arab Republic'],
+  SZ: ['Swaziland'],
+  TW: ['Taiwan, Province of China'],
+  TZ: ['Tanzania, United Republic of'],
+  US: ['United States of America', 'United States (US)', 'Vereinigte Staaten von Amerika', 'EE. UU.'],
+  VA: ['Vatican', 'Holy See'],
+  VE: ['Venezuela, Bolivarian Republic of'],
+  VG: ['Virgin Islands, British'],
+  VI: ['Virgin Islands, U.S.'],
   VN: ['Viet Nam'],
 };
 
@@ -45,15 +69,19 @@ function namesByCode(): ReadonlyMap<string, readonly string[]> {
 const bare = (name: string) =>
   name
     .normalize('NFKD')
-    .replaceAll(/[^\p{L}]/gu, '')
-    .toLowerCase();
+    .toLowerCase()
+    .replace(/^the /, '')
+    .replaceAll(/\bsaint\b/g, 'st')
+    .replaceAll('&', 'and')
+    .replaceAll(/[^\p{L}]/gu, '');
 
 let codes: ReadonlyMap<string, string> | undefined;
 
 function codesByName(): ReadonlyMap<string, string> {
-  const inOtherLanguages = ['de', 'fr', 'es', 'nl'].map(nameIn);
+  // `Hong Kong` instead of `Hong Kong SAR China`.
+  const otherwise = [nameIn('en', 'short'), ...['de', 'fr', 'es', 'nl'].map((language) => nameIn(language))];
   const pairs = [...countryNames()].flatMap(([code, names]) => {
-    const all = [...names, ...(furtherNames[code] ?? []), ...inOtherLanguages.map((name) => name(code))];
+    const all = [...names, ...(furtherNames[code] ?? []), ...otherwise.map((name) => name(code))];
     return all.map((name) => [bare(name), code] as const);
   });
   return new Map(pairs);

@@ -214,6 +214,21 @@ describe('real-world CSV', () => {
     },
   );
 
+  test('may name countries as other tools do', async () => {
+    const { tenant, csv } = await start();
+    const names = [
+      'Hong Kong',
+      'Trinidad and Tobago',
+      'Saint Lucia',
+      'The Bahamas',
+      'Ivory Coast',
+      'United States (US)',
+    ];
+    await csv('customers', `externalId,name,address.country\n${names.map((name) => `${name},Ana,${name}`).join('\n')}`);
+    const stored = await Promise.all(names.map((name) => fetchRecord(tenant, 'customers', name)));
+    expect(stored.map(({ address }) => address.country)).toEqual(['HK', 'TT', 'LC', 'BS', 'CI', 'US']);
+  });
+
   test.each([
     ['www.acme.example', 'https://www.acme.example'],
     ['müller.example/über-uns', 'https://xn--mller-kva.example/%C3%BCber-uns'],
