@@ -108,6 +108,8 @@ function valueReader(
   if (field === 'tags') return (cell) => tagsOf(cell, tagSeparator);
   if (field === 'taxable') return booleanOf;
   if (field === 'website') return websiteOf;
+  // People capitalize the words in their tables.
+  if (field === 'type' || field === 'status') return (cell) => cell.toLowerCase();
   if (field.endsWith('.country')) return countryCode;
   if (isDecimal(field)) {
     const wrongSign = isAmount(field) ? /%/ : /\p{Sc}/u;

@@ -214,6 +214,19 @@ describe('real-world CSV', () => {
     },
   );
 
+  test('may capitalize types and statuses', async () => {
+    const { tenant, csv } = await start();
+    await csv('customers', 'externalId,name,type,status\nC-1,Ana,Person,ARCHIVED\n');
+    await csv('items', 'externalId,name,type,unitPrice,status\nI-1,Chai,Product,1,Active\n');
+    const [customer, item] = [await fetchRecord(tenant, 'customers', 'C-1'), await fetchRecord(tenant, 'items', 'I-1')];
+    expect([customer.type, customer.status, item.type, item.status]).toEqual([
+      'person',
+      'archived',
+      'product',
+      'active',
+    ]);
+  });
+
   test('may name countries as other tools do', async () => {
     const { tenant, csv } = await start();
     const names = [
