@@ -12,7 +12,7 @@ export type Secret = string | (() => string);
 
 export function secretsIn(given: Secret): [string, ...string[]] {
   const secret = typeof given === 'string' ? given : given();
-  const [first = '', ...others] = secret.split(',');
+  const [first = '', ...others] = secret.split(/, */);
   const isList = [first, ...others].every(({ length }) => length >= shortestSecret);
   return isList ? [first, ...others] : [secret];
 }
