@@ -26,9 +26,6 @@ import { remember, storable } from './stored.ts';
 type NewUpload = Pick<Upload, 'kind' | 'fileName'> & { size: number };
 type Who = { organization: Organization; actor: Actor };
 
-/** `hasRejects`: its rejected rows can be downloaded. */
-type Shown = { upload: Upload; hasRejects: boolean };
-
 type Parts = {
   database: Database;
   /** Where files are kept. */
@@ -59,8 +56,8 @@ export class Uploads {
     this.#background.start(prune);
   }
 
-  /** The organization's latest upload, or the one with the id, if there is one. */
-  async find({ id: organizationId }: Pick<Organization, 'id'>, id?: string): Promise<Shown | undefined> {
+  /** The organization's latest upload, or the one with the id, if there is one, and whether it has rejected rows. */
+  async find({ id: organizationId }: Pick<Organization, 'id'>, id?: string) {
     const [upload] = await latest(this.#em(organizationId), 1, id === undefined ? {} : { id });
     return upload && { upload, hasRejects: await this.#files.hasRejects(upload) };
   }
