@@ -13,29 +13,22 @@ import type { Device } from './sessions.ts';
 import type { SessionOwner, SignIns } from './sign-in.ts';
 
 type Attempt = { email: string; password: string; device: Device; knownDevice: string | undefined };
-export type SignInResult =
-  | { outcome: 'accepted'; credentials: Credential[] }
-  | { outcome: 'rejected' }
-  | { outcome: 'too_many'; waitSeconds: number };
 
-/** The first step of a sign-in: the password. */
+/** The first step of a sign-in: the memberships that have this password, unless it is too early for another attempt. */
 export async function attemptSignIn(
   database: Database,
   { email, password, device, knownDevice }: Attempt,
-): Promise<SignInResult> {
+): Promise<{ waitSeconds: number; credentials: Credential[] }> {
   const pool = database.signIns;
   const attempt = { email, ipAddress: device.ipAddress, device: knownDevice };
   const waitSeconds = await admitSignIn(pool, attempt);
-  if (waitSeconds > 0) return { outcome: 'too_many', waitSeconds };
+  if (waitSeconds > 0) return { waitSeconds, credentials: [] };
   const { right: credentials, opensAll } = await matchPassword(pool, email, password);
-  if (credentials.length === 0) {
-    const members = await membersWithEmail(pool, email);
-    await logFailure(database, members, { ipAddress: device.ipAddress });
-    return { outcome: 'rejected' };
-  }
+  if (credentials.length === 0)
+    await logFailure(database, await membersWithEmail(pool, email), { ipAddress: device.ipAddress });
   // Knowing the password of one membership does not excuse guesses at those of the others.
-  if (opensAll) await clearSignInAttempts(pool, attempt);
-  return { outcome: 'accepted', credentials };
+  else if (opensAll) await clearSignInAttempts(pool, attempt);
+  return { waitSeconds, credentials };
 }
 
 /**

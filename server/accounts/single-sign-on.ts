@@ -11,15 +11,12 @@ import { userOf } from './credentials.ts';
 import { membersWithEmail } from './member-lookup.ts';
 import { noteCookie, signedCookie } from './session-cookie.ts';
 import type { NoteCookie } from './session-cookie.ts';
-import type { SessionOwner } from './sign-in.ts';
 
 export type Provider = { issuer: string; clientId: string; clientSecret: string };
 
 export const callbackPath = '/settings/oidc/callback';
 /** Limits on a provider that is slow or sends too much, and on the sign-in as a whole. */
 const bounds = { requestSeconds: 5, bytes: 1_000_000, signInSeconds: 600 };
-
-type Finished = SessionOwner & { next: string; email: string };
 
 type Parts = {
   database: Pick<Database, 'signIns'>;
@@ -59,7 +56,7 @@ export class SingleSignOn {
   }
 
   /** Finishes the sign-in with the query of the provider's callback. Undefined if it failed. */
-  async finish(query: string, header: string | undefined): Promise<Finished | undefined> {
+  async finish(query: string, header: string | undefined) {
     const note = this.#cookie.read(header);
     if (note === undefined) return undefined;
     const { state, nonce, verifier, next } = note;

@@ -17,7 +17,7 @@ import type { Rejected } from '../fields.ts';
 import type { Page } from '../page.ts';
 import { deviceOf, forgedForm, homePath, localPath, setCookies, signInPath, visitorOf } from '../session-guard.ts';
 import type { SessionGuard } from '../session-guard.ts';
-import { rejectTooMany, tooMany } from '../visit.ts';
+import { rejectTooMany } from '../visit.ts';
 import type { PublicRequest, SettingsServices } from '../visit.ts';
 import { continueSignIn } from './code-page.ts';
 import { forgottenDonePage, forgottenPage, passwordPage, signInPage, usedLinkPage } from './sign-in-page.ts';
@@ -49,11 +49,12 @@ async function signIn(open: PublicRequest): Promise<string> {
   if (email === '') throw withoutEmail();
   if (password === '') throw new Problem('invalid', { sentence: 'Enter your password.', field: 'password' });
   const knownDevice = context.devices.known(request.headers.cookie, email);
-  const result = await attemptSignIn(context.database, { email, password, device: deviceOf(request), knownDevice });
-  if (result.outcome === 'accepted') return continueSignIn(open, { email, credentials: result.credentials, next });
-  if (result.outcome === 'too_many') throw tooMany(result.waitSeconds);
+  const attempt = { email, password, device: deviceOf(request), knownDevice };
+  const { waitSeconds, credentials } = await attemptSignIn(context.database, attempt);
+  rejectTooMany(waitSeconds);
   // The same message whether the address, the password or both are wrong.
-  throw new Problem('invalid', { sentence: 'Incorrect email or password.' });
+  if (credentials.length === 0) throw new Problem('invalid', { sentence: 'Incorrect email or password.' });
+  return continueSignIn(open, { email, credentials, next });
 }
 
 const withoutEmail = () => new Problem('invalid', { sentence: 'Enter your email address.', field: 'email' });
