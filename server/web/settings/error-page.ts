@@ -23,9 +23,7 @@ function formProblem(error: unknown): Problem | undefined {
   if (error instanceof Problem || typeof status !== 'number' || status < 400 || status > 499) return undefined;
   if (status === 413)
     return new Problem('too_large', { sentence: 'The form is too large. Reload the page and try again.' });
-  return new Problem('unreadable', {
-    sentence: 'The form could not be read. Reload the page and try again.',
-  });
+  return new Problem('unreadable', { sentence: 'The form could not be read. Reload the page and try again.' });
 }
 
 function errorPage({ status, title }: Problem, sentence: string, requestId: string) {
