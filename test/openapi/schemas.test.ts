@@ -145,6 +145,18 @@ describe.each([
     }
   });
 
+  test('has names for values that generated code would otherwise give the same name', () => {
+    const parameters = operationsIn(document).flatMap(({ operation }) => operation.parameters);
+    const sorts = parameters.filter(({ name }) => name === 'sort');
+    expect(sorts).toHaveLength(3);
+    for (const { schema } of parameters) {
+      const names: unknown = schema['x-enum-varnames'] ?? schema.enum ?? [];
+      const plain = [names].flat().map((name) => String(name).replaceAll(/\W/g, ''));
+      expect(plain).toHaveLength(new Set(plain).size);
+      expect(plain).toHaveLength(schema.enum?.length ?? 0);
+    }
+  });
+
   test('has no broken references and no unused components', () => {
     const everything = JSON.stringify(document);
     const references = [...everything.matchAll(/"\$ref":"([^"]+)"/g)].map(([, pointer = '']) => pointer);
