@@ -52,6 +52,14 @@ describe('the snippets', () => {
     }
   });
 
+  test('in TypeScript run in a project that npm has just created, under the name that First call says', async () => {
+    const page = await readPage(world, '/docs/first-call');
+    const [, name = 'example.ts'] = /<code>node ([\w.]+)<\/code>/.exec(page.html) ?? [];
+    await reader.shell('npm init --yes');
+    const first = snippetsOf(page).find(({ language }) => language === 'ts');
+    expect(await reader.program(name, first?.text ?? '')).toMatch(/^Connected to /);
+  });
+
   test.skipIf(!pythonHasRequests).each(endingPaths)('in Python run in order: %s', async (path) => {
     for (const { text } of (await onPage(path)).filter(({ language }) => language === 'python'))
       expect(await reader.python(text), text).toBeTypeOf('string');
