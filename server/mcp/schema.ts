@@ -54,7 +54,7 @@ function asDescribed(name: string, { description, ...property }: JsonSchema, who
 const briefly = (text: string) =>
   text
     .replace(/^Only (?:the )?\w+ (?:with |in |of |for )?/, '')
-    .replaceAll(/\.(?= )/g, ';')
+    .replaceAll(/\. ([A-Z](?=[a-z]))/g, (_, letter: string) => `; ${letter.toLowerCase()}`)
     .replace(/\.$/, '');
 
 const nameIn = ($ref: string): string => $ref.replace('#/$defs/', '');

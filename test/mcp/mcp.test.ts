@@ -465,6 +465,7 @@ describe('the tools', () => {
     expect(description).toMatch(/^Returns one proposal by id, with its lines if includeLineItems is true\. Texts /);
     expect(described('create_item', 'taxRate')).toBe('Tax rate in percent');
     expect(described('save_customer', 'notes')).toBe('Internal notes, never shown to the customer');
+    expect(described('find_customers', 'phone')).toMatch(/^this phone number; digits are compared: 7 or more match /);
   });
 
   test('clear with null, which a client that checks arguments lets through', async () => {
