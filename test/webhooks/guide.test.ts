@@ -13,24 +13,25 @@ const guide = await readFile(new URL('../../server/web/docs/guides/webhooks.md',
 const client = new URL('../../client/index.ts', import.meta.url).href;
 const body = JSON.stringify({ type: 'customer.created', timestamp: '2026-03-01T09:30:00.123Z', data: { name: 'Zoë' } });
 
-const programs: [language: string, command: string, file: string][] = [
-  ['ts', process.execPath, 'receiver.ts'],
-  ['python', 'python3', 'receiver.py'],
+const programs: [language: string, command: string, file: string, logged: string][] = [
+  ['ts', process.execPath, 'receiver.ts', 'No signature is valid.'],
+  ['python', 'python3', 'receiver.py', '" 400 -'],
 ];
 
 test.each(programs)(
-  'the receiver in %s accepts signed requests, and rejects all others',
-  async (language, command, file) => {
+  'the receiver in %s accepts signed requests, and rejects all others and logs them',
+  async (language, command, file, logged) => {
     const [, program = ''] = new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(guide) ?? [];
     const folder = await mkdtemp(join(tmpdir(), 'proposal-api-receiver-'));
     const [secret, port] = [newSecret(), await freePort()];
     await writeFile(join(folder, file), program.replace('@proposal-api/client', client));
     const child = spawn(command, [join(folder, file)], {
       env: { ...process.env, WEBHOOK_SECRET: secret, PORT: String(port) },
-      stdio: ['ignore', 'pipe', 'ignore'],
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
-    let output = '';
+    let [output, log] = ['', ''];
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (log += chunk.toString()));
     onTestFinished(async () => {
       child.kill();
       await rm(folder, { recursive: true, force: true });
@@ -55,6 +56,7 @@ test.each(programs)(
     expect(await send({})).toBe(400);
     expect(await send({ 'webhook-signature': 'v1,Zoë' })).toBe(400);
     await expect.poll(() => output, { timeout: 120_000 }).toMatch(/^customer\.created/);
+    await expect.poll(() => log).toContain(logged);
   },
 );
 
