@@ -26,6 +26,9 @@ export const lockKey = (em: ScopedEntityManager, id: string): Promise<ApiKey> =>
 export const findKeyOfForm = (em: ScopedEntityManager, csrfTokenId: string): Promise<ApiKey | null> =>
   em.findOne(ApiKey, { csrfTokenId });
 
+/** The condition for keys that work now. */
+export const liveKeys = () => ({ revokedAt: null, $or: [{ endsAt: null }, { endsAt: { $gt: transactionTime() } }] });
+
 const newestFirst = { createdAt: 'desc', id: 'desc' } as const;
 
 /** Every key of the organization, live ones first, newest first. */
@@ -40,11 +43,7 @@ const mostEndedShown = 100;
 
 /** The keys that work, the latest of those that no longer do, and how many of those there are in all. */
 export async function readKeyOverview(em: ScopedEntityManager) {
-  const live = await em.find(
-    ApiKey,
-    { revokedAt: null, $or: [{ endsAt: null }, { endsAt: { $gt: transactionTime() } }] },
-    { orderBy: newestFirst },
-  );
+  const live = await em.find(ApiKey, liveKeys(), { orderBy: newestFirst });
   const past = { $or: [{ revokedAt: { $ne: null } }, { endsAt: { $lte: transactionTime() } }] };
   const ended = await em.find(ApiKey, past, { orderBy: newestFirst, limit: mostEndedShown });
   const endedCount = ended.length < mostEndedShown ? ended.length : await em.count(ApiKey, past);

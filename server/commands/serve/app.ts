@@ -159,15 +159,16 @@ function optionsOf(allowed: ReadonlyMap<string, string>): RequestHandler {
 }
 
 function renderProblem({ baseUrl, shares }: Parts): ErrorRequestHandler {
-  return async (error: unknown, _, response, next) => {
+  // With fewer parameters, Express would not take it for an error handler.
+  return async (error: unknown, _, response, _next) => {
     const problem = toProblem(error);
     response.locals.problem = problem;
     if (problem.status >= 500) response.locals.failure = problem.cause;
     await shares.rejections.hold(response.locals.key?.id, problem.status);
     // A response was already sent at the deadline.
     if (response.writableEnded) return;
-    // The response has begun: close the connection, so nobody takes it for complete.
-    if (response.headersSent) return next(error);
+    // The response has begun: close the connection, so nobody takes it for complete. Express would print the error, too.
+    if (response.headersSent) return void response.destroy();
     sendProblem(response, problem, baseUrl());
   };
 }

@@ -14,7 +14,7 @@ import { readSignInReady } from '../../../accounts/credentials.ts';
 import { issueLink as issuePasswordLink, linkHours, pathOfLink } from '../../../accounts/password-links.ts';
 import { ApiKey, Member } from '../../../entities/organization.ts';
 import type { Role } from '../../../entities/organization.ts';
-import { isLive } from '../../../keys/list.ts';
+import { liveKeys } from '../../../keys/list.ts';
 import type { SettingsCode } from '../../../problems/settings.ts';
 import { publicId, storedId } from '../../../records/public-id.ts';
 import { asAdmin } from '../../../records/require-admin.ts';
@@ -117,8 +117,7 @@ async function sendLink(change: Change) {
 
 async function showRemoval(visit: Visit) {
   const member = await memberFor(visit);
-  const keys = await visit.em.find(ApiKey, { createdBy: member.id, revokedAt: null });
-  return removePage(visit, member, keys.filter((key) => isLive(key)).length);
+  return removePage(visit, member, await visit.em.count(ApiKey, { createdBy: member.id, ...liveKeys() }));
 }
 
 async function setRole(change: Change): Promise<string> {

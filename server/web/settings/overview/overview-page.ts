@@ -1,6 +1,6 @@
 /** The first page after signing in: the newest records, recent API usage, and recent failures. */
 import { ApiKey } from '../../../entities/organization.ts';
-import { isLive } from '../../../keys/list.ts';
+import { liveKeys } from '../../../keys/list.ts';
 import { groupFailures, readFailures, readUsage, sum } from '../../../keys/usage-report.ts';
 import type { FailureGroup, UsageReport } from '../../../keys/usage-report.ts';
 import { html } from '../../html.ts';
@@ -28,7 +28,8 @@ async function overviewPage(visit: Visit) {
   const { em, organization, member } = visit;
   const report = await readUsage(em);
   const failures = groupFailures(await readFailures(em)).slice(0, shown.failures);
-  const keys = await em.find(ApiKey, {});
+  const keys = await em.find(ApiKey, { id: { $in: failures.map(({ latest }) => latest.keyId) } });
+  const liveCount = await em.count(ApiKey, liveKeys());
   const newest = organization.plan === 'team' ? await newestSections(visit) : [];
   const main = html` <h1>${organization.name}</h1>
     <p class="lead">
@@ -36,7 +37,7 @@ async function overviewPage(visit: Visit) {
       them.
     </p>
     ${organization.plan !== 'team' && notice('plain', html`${organization.name} is on the Free plan. <a href="/settings/api-keys">What the Team plan adds</a>`)}
-    ${warningSection(await warningsFor(visit))} ${figures(report, keys.filter((key) => isLive(key)).length)}
+    ${warningSection(await warningsFor(visit))} ${figures(report, liveCount)}
     ${failureSection(failures, keys, sum(report.total) > 0)}
     <div class="newest">${newest}</div>`;
   return innerPage('/settings/overview', 'Overview', main);
