@@ -61,5 +61,8 @@ describe('X-Forwarded-For', () => {
 test('an IPv4 client of a server that listens on :: has its own network', () => {
   expect(networkOf('::ffff:192.0.2.1')).toBe('192.0.2.1');
   expect(networkOf('2001:db8:1:2:3:4:5:6')).toBe(networkOf('2001:db8:1:2::1'));
+  // A proxy may write it in either case.
+  expect(networkOf('::FFFF:192.0.2.1')).toBe('192.0.2.1');
+  expect(networkOf('2001:DB8:1:2::1')).toBe(networkOf('2001:db8:1:2::1'));
   expect(networkOf('::1')).toBe('0:0:0:0');
 });
