@@ -41,8 +41,11 @@ describe('a key with an expiry', () => {
     const short = tenant.as(raw);
     const { expiresAt, createdAt } = (await short.call('GET', '/v1/me')).body.key;
     expect(Math.round((Date.parse(expiresAt) - Date.parse(createdAt)) / 86_400_000)).toBe(30);
+    const { text: list } = await visiting.get(path);
+    const [page = ''] = /\/settings\/api-keys\/key_\w+(?=">Short)/.exec(list) ?? [];
+    expect((await visiting.get(page)).text).toContain('works until <time');
     // A key may work for a year: without the year, its last day looks like today.
-    expect((await visiting.get(path)).text).toMatch(
+    expect(list).toMatch(
       new RegExp(String.raw`Expires</span\s*>\s*<small>works until <time[^>]*>\d+ \w+ ${expiresAt.slice(0, 4)}, `),
     );
     const ending = `update api_keys set ends_at = now() - interval '1 minute' where organization_id = $1 and name = 'Short'`;

@@ -14,7 +14,7 @@ import { endOf, keyLink, warningsFor, warningsOfKey } from '../keys/key-pages.ts
 import { innerPage, sectionPage } from '../page.ts';
 import { badge, collapsible, counted, responsiveTable, section } from '../sections.ts';
 import type { SessionGuard } from '../session-guard.ts';
-import { ago, dayOf, timeAgo, timeDay } from '../time.ts';
+import { ago, dayOf, timeAgo, timeDay, timeUntil } from '../time.ts';
 import { idIn } from '../visit.ts';
 import type { SettingsServices, Visit } from '../visit.ts';
 import { count, outcomeLabels, usageChart } from './usage-chart.ts';
@@ -50,6 +50,7 @@ async function keyUsagePage(visit: Visit) {
       ${stateOf(key)}
       <code translate="no">${maskedKey(key)}</code> · created ${timeDay(key.createdAt)} ·
       ${key.lastUsedAt ? html`last used ${timeAgo(key.lastUsedAt)}` : 'never used'}
+      ${isLive(key) && key.endsAt && html` · works until ${timeUntil(key.endsAt)}`}
     </p>
     ${warningsOfKey(warnings)} ${numbers(report)}
     ${section(
