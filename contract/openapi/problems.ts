@@ -1,6 +1,5 @@
 /** The failures of an operation as OpenAPI describes them: by status, with the possible codes and examples. */
 import { exampleRequestId, exampleUrl } from '../examples.ts';
-import type { Problem } from '../problem.ts';
 import { problemCatalog, problemCodes } from '../problems/catalog.ts';
 import type { ProblemCode } from '../problems/catalog.ts';
 import { problemBody } from '../problems/row.ts';
@@ -59,14 +58,10 @@ export function problemDescription(codes: ProblemCode[]): string {
 export function problemExamples(): Record<string, Example> {
   return Object.fromEntries(
     problemCodes.map((code) => {
-      const value = exampleBody(code);
-      return [code, { summary: value.title, value }];
+      // A row's example has the facts that the row takes, but the compiler cannot see that through an index.
+      const row = problemCatalog[code] as unknown as PublishedRow<number, unknown>;
+      const request = { code, facts: row.example, requestId: exampleRequestId, publicUrl: exampleUrl };
+      return [code, { summary: row.title, value: problemBody(row, request) }];
     }),
   );
-}
-
-function exampleBody(code: ProblemCode): Problem {
-  // A row's example has the facts that the row takes, but the compiler cannot see that through an index.
-  const row = problemCatalog[code] as unknown as PublishedRow<number, unknown>;
-  return problemBody(row, { code, facts: row.example, requestId: exampleRequestId, publicUrl: exampleUrl });
 }
