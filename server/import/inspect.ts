@@ -31,7 +31,8 @@ export type Inspection = Pick<Source, 'format' | 'encoding' | 'isCompressed' | '
   columns: Column[];
 };
 
-const bounds = { columns: 1000, headerCharacters: 16 * 1024, samples: 3, sampleCharacters: 100 };
+/** The header has room for the longest metadata key in each column. */
+const bounds = { columns: 1000, headerCharacters: 50_000, samples: 3, sampleCharacters: 100 };
 
 /** The maximum unpacked size, and the maximum number of rows in a table. */
 type FileBounds = { unpackedBytes?: number; rows?: number };
