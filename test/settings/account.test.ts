@@ -221,6 +221,14 @@ describe('a password', () => {
       expect([good, await passwordProblem(good)]).toEqual([good, undefined]);
   });
 
+  test('has at most 128 characters, and at least six besides the names of its owner', async () => {
+    const long = password.repeat(10);
+    expect(await passwordProblem(long.slice(0, 128))).toBeUndefined();
+    expect(await passwordProblem(long.slice(0, 129))).toBe('Use at most 128 characters.');
+    expect(await passwordProblem('larkmoorqzxwv1', ['Larkmoor'])).toBeUndefined();
+    expect(await passwordProblem('larkmoor-qzxwv', ['Larkmoor'])).toContain('Do not base');
+  });
+
   test('is the same however its letters are encoded', async () => {
     // As macOS and Windows keyboards send it, and with the wide letters of Japanese ones.
     const [composed, decomposed, wide] = [
