@@ -95,7 +95,7 @@ describe('the log', () => {
     await ask('/v1/customers?q=xaverine&nmae=quell');
     const log = await stop();
     expect(log.match(/"status":\d+/g)).toEqual(['201', '422', '200', '400'].map((status) => `"status":${status}`));
-    // Whoever collects the log knows where it comes from.
+    // What collects the log knows where it comes from.
     expect(log).not.toMatch(/"(?:pid|hostname)":/);
     expect(log.toLowerCase()).not.toMatch(/xaverine|quell|998877/);
   });

@@ -168,7 +168,7 @@ function renderProblem({ baseUrl, shares }: Parts): ErrorRequestHandler {
     // A response was already sent at the deadline.
     if (response.writableEnded) return;
     // The response has begun: close the connection, so nobody takes it for complete. Express would print the error, too.
-    if (response.headersSent) return void response.destroy();
-    sendProblem(response, problem, baseUrl());
+    if (response.headersSent) response.destroy();
+    else sendProblem(response, problem, baseUrl());
   };
 }

@@ -43,10 +43,10 @@ async function overviewPage(visit: Visit) {
   return innerPage('/settings/overview', 'Overview', main);
 }
 
-function figures({ total }: UsageReport, liveKeys: number): Html {
+function figures({ total }: UsageReport, keyCount: number): Html {
   const requests = sum(total);
   const numbers: [string, number, string][] = [
-    [liveKeys === 1 ? 'API key' : 'API keys', liveKeys, '/settings/api-keys'],
+    [keyCount === 1 ? 'API key' : 'API keys', keyCount, '/settings/api-keys'],
     [requests === 1 ? 'request in 30 days' : 'requests in 30 days', requests, '/settings/usage'],
     ['of them failed', requests - total.success, '/settings/usage'],
   ];
