@@ -137,7 +137,7 @@ async function sendRejects(visit: Visit): Promise<undefined> {
   const found = await findUpload(visit);
   if (!found.hasRejects) throw pageNotFound();
   response.attachment('rejected-rows.csv').set('Cache-Control', 'no-store');
-  await sendPieces(response, await context.uploads.readRejects(found.upload));
+  await sendPieces(response, (await context.uploads.readRejects(found.upload)).iterator());
 }
 
 function uploadIdIn({ request }: Visit): string {
