@@ -46,10 +46,11 @@ organization, whose API key is shown once.`,
           '--workers needs REDIS_URL: without a shared store, each worker would admit the full rate limit of every key.',
         );
       }
-      if (cluster.isPrimary) await requireFreePorts(config);
+      const port = cluster.isPrimary ? await requireFreePorts(config) : config.PORT;
       const stop = onStopSignal();
       try {
-        if (cluster.isPrimary && workers > 1) await serveWithWorkers(workers, config, stop, { demo });
+        if (cluster.isPrimary && workers > 1)
+          await serveWithWorkers(workers, { ...config, PORT: port }, stop, { demo });
         else await serveProcess(config, stop, { demo });
       } finally {
         // The channel to its primary would keep a worker alive, even one that could not start.
@@ -57,7 +58,8 @@ organization, whose API key is shown once.`,
       }
     });
 
-async function requireFreePorts({ HOST: host, PORT, METRICS_PORT }: Config): Promise<void> {
-  await requireFreePort({ host, port: PORT });
+async function requireFreePorts({ HOST: host, PORT, METRICS_PORT }: Config): Promise<number> {
+  const port = await requireFreePort({ host, port: PORT });
   if (METRICS_PORT !== undefined) await requireFreePort({ host, port: METRICS_PORT }, 'METRICS_PORT');
+  return port;
 }

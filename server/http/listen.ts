@@ -27,17 +27,19 @@ export function listen(
   });
 }
 
-/** Fails like listen(), but before a database is created or migrated for nothing. */
-export async function requireFreePort(address: Address, variable?: 'METRICS_PORT'): Promise<void> {
+/** Fails like listen(), but before a database is created or migrated for nothing. Returns the port, also for port 0. */
+export async function requireFreePort(address: Address, variable?: 'METRICS_PORT'): Promise<number> {
   const server = new NetServer();
   await listen(server, address, variable);
+  const port = portOf(server);
   await once(server.close(), 'close');
+  return port;
 }
 
-export function addressOf(server: Server, host: string): string {
-  // A server that listens on a port has an AddressInfo; a string is for pipes only.
-  return urlOf(host, (server.address() as AddressInfo).port);
-}
+/** A server that listens on a port has an AddressInfo; a string is for pipes only. */
+const portOf = (server: NetServer): number => (server.address() as AddressInfo).port;
+
+export const addressOf = (server: Server, host: string): string => urlOf(host, portOf(server));
 
 /** The URL at which people reach a server that listens there. */
 export function urlOf(host: string, port: number): string {

@@ -30,7 +30,7 @@ export async function serveWithWorkers(count: number, config: Config, stop: Stop
   const database = await openConfiguredDatabase(config, { onProgress: printLines });
   const prometheus = config.METRICS_PORT === undefined ? undefined : await import('../../http/metrics.ts');
   const totals = prometheus?.createTotals();
-  const workers = new WorkerPool(() => stop.isReceived(), totals);
+  const workers = new WorkerPool(config.PORT, () => stop.isReceived(), totals);
   let scraped: { url: string; close(): void } | undefined;
   try {
     if (stop.isReceived()) return;
@@ -52,17 +52,18 @@ export async function serveWithWorkers(count: number, config: Config, stop: Stop
 }
 
 class WorkerPool {
+  /** Of all workers: with PORT=0, the one that the system chose. */
+  readonly #port: number;
   readonly #isToldToStop: () => boolean;
   #isStopped = false;
   readonly #totals: Totals | undefined;
   /** The workers that are replaced when they exit. */
   readonly #workers = new Set<Worker>();
-  /** With PORT=0, the system chooses the port of the first worker, and later workers listen on the same one. */
-  readonly #chosen: { PORT?: string } = {};
   #failures = 0;
   #restarting: Promise<void> = Promise.resolve();
 
-  constructor(isToldToStop: () => boolean, totals: Totals | undefined) {
+  constructor(port: number, isToldToStop: () => boolean, totals: Totals | undefined) {
+    this.#port = port;
     this.#isToldToStop = isToldToStop;
     this.#totals = totals;
   }
@@ -77,7 +78,7 @@ class WorkerPool {
 
   #fork(): Worker {
     const startedAt = performance.now();
-    const worker = cluster.fork(this.#chosen);
+    const worker = cluster.fork({ PORT: this.#port });
     const silence = setTimeout(() => {
       warningLog({ message: 'Worker does not respond; ending it.', pid: worker.process.pid });
       worker.process.kill('SIGKILL');
@@ -107,11 +108,9 @@ class WorkerPool {
     const failed = once(cluster, 'exit').then(() => {
       throw new UsageError('a worker could not start; its message is above');
     });
-    const listening = once(cluster, 'listening') as Promise<[Worker, { port: number }]>; // as Node documents it
-    const [, { port }] = await Promise.race([listening, failed]);
+    await Promise.race([once(cluster, 'listening'), failed]);
     failed.catch(() => undefined);
-    this.#chosen.PORT = String(port);
-    return urlOf(host, port);
+    return urlOf(host, this.#port);
   }
 
   /** Replaces the workers one by one: each stops once its successor listens, so that no request is rejected. */
