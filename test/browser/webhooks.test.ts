@@ -30,6 +30,9 @@ describe.runIf(hasChromium)('webhooks in a browser', () => {
     receiver.secrets.push((await page.locator('#secret').textContent()) ?? '');
     await page.getByRole('link', { name: 'Done' }).click();
     await page.getByRole('button', { name: 'Send a test' }).click();
+    await page.getByText('Sending starts within seconds').waitFor();
+    // From here on, reloading does not say it again.
+    await page.waitForURL(({ search }) => search === '');
     await until(() => typesOf(receiver), ['endpoint.test']);
     await expect.poll(async () => (await page.reload()) && page.getByText('Delivered').count()).toBe(1);
     expect(await page.getByText('Sending starts within seconds').count()).toBe(0);

@@ -127,8 +127,8 @@ export const groups: Record<string, Mutation[]> = {
     {
       what: 'a number that is a text in the contract',
       file: 'contract/me.ts',
-      from: '    remaining: z\n          .int()',
-      to: '    remaining: z\n          .string()',
+      from: '  z\n    .int()\n    .min(0)',
+      to: '  z\n    .string()',
       caught: ['server/api/me.ts', `'number' is not assignable to type 'string'`],
     },
     {
@@ -192,15 +192,15 @@ export const groups: Record<string, Mutation[]> = {
     {
       what: 'a field that the handler leaves out',
       file: 'server/records/customer.ts',
-      from: '    website: uriOrNull(website),\n',
+      from: '    website: uriOrNull(customer.website),\n',
       to: '',
       caught: ['server/records/customer.ts', 'website'],
     },
     {
       what: 'a field that the contract does not have',
       file: 'server/records/item.ts',
-      from: `    unitPrice: printPrice(unitPrice, currency),`,
-      to: `    unitPrice: printPrice(unitPrice, currency), nameKey: name,`,
+      from: `    unitPrice: printPrice(item.unitPrice, item.currency),`,
+      to: `    unitPrice: printPrice(item.unitPrice, item.currency), nameKey: item.name,`,
       caught: ['server/records/item.ts', 'nameKey'],
     },
     {
