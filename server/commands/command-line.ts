@@ -60,7 +60,13 @@ export async function runCommandLine(words: string[], { showsStack = false } = {
     if (status !== undefined) return status;
     if (error instanceof CommanderError) {
       // Help and the version are also "errors", and have already been printed.
-      if (!/help|version/i.test(error.code)) warn(error.message.trim().replaceAll(/\s*\n\s*/g, ' '));
+      if (/help|version/i.test(error.code)) return error.exitCode;
+      warn(
+        error.message
+          .split('\n')
+          .map((line) => line.trim())
+          .join(' '),
+      );
       return error.exitCode;
     }
     const known = error instanceof UsageError || isSettingsProblem(error);
