@@ -47,7 +47,7 @@ export function readNumber(cell: string, point: DecimalPoint): string {
 }
 
 const clock = String.raw`(?:,?[ T](?<hour>\d{1,2}):(?<minute>\d\d)(?::(?<second>\d\d))?(?:\s?(?<half>[AP])M)?)?`;
-/** With hyphens, two digits in the end may be the day. */
+/** With hyphens, two digits at the end may be the day. */
 const localDate = new RegExp(
   String.raw`^(?<first>\d{1,2})(?<separator>[./-])(?<next>\d{1,2})\k<separator>(?<year>\d{4}|(?<!-)\d\d)${clock}$`,
   'i',
