@@ -22,6 +22,7 @@ const grantSchema = z.object({
   codeChallenge: z.string(),
   resource: z.string().optional(),
   expiresInMs: z.number().optional(),
+  keepsPrevious: z.boolean().optional(),
 });
 /** What a person agreed to. */
 export type Grant = z.infer<typeof grantSchema>;

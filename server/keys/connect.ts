@@ -4,7 +4,7 @@ import { ApiKey } from '../entities/organization.ts';
 import type { Actor } from '../records/require-admin.ts';
 import { issueKey, replaceKey } from './issue.ts';
 import type { Connection, IssuedKey, NewKey } from './issue.ts';
-import { isLive } from './list.ts';
+import { liveKeys, newestFirst } from './list.ts';
 
 /** The key with which this member last connected the application, if it still works and has no successor. */
 export async function findConnectedKey(
@@ -12,17 +12,18 @@ export async function findConnectedKey(
   { id: createdBy }: Pick<Actor, 'id'>,
   clientId: string,
 ): Promise<ApiKey | undefined> {
-  const keys = await em.find(ApiKey, { clientId, createdBy, revokedAt: null, replacedBy: null });
-  return keys.find((key) => isLive(key));
+  const working = { ...liveKeys(), clientId, createdBy, replacedBy: null };
+  const [key] = await em.find(ApiKey, working, { orderBy: newestFirst, limit: 1 });
+  return key;
 }
 
-/** A new key, or a replacement for the previous one, which then works for another day. */
+/** A new key; unless `keepsPrevious`, it replaces the previous one, which then works for another day. */
 export async function connectKey(
   em: ScopedEntityManager,
   actor: Actor,
-  wanted: NewKey & Connection & { csrfTokenId: string },
+  { keepsPrevious, ...wanted }: NewKey & Connection & { csrfTokenId: string; keepsPrevious?: boolean | undefined },
 ): Promise<IssuedKey> {
-  const before = await findConnectedKey(em, actor, wanted.clientId);
+  const before = keepsPrevious ? undefined : await findConnectedKey(em, actor, wanted.clientId);
   if (!before) return issueKey(em, actor, wanted);
   const { csrfTokenId, clientId, clientHost, expiresInMs } = wanted;
   const connected = { clientId, clientHost, expiresInMs };

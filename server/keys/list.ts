@@ -29,7 +29,7 @@ export const findKeyOfForm = (em: ScopedEntityManager, csrfTokenId: string): Pro
 /** The condition for keys that work now. */
 export const liveKeys = () => ({ revokedAt: null, $or: [{ endsAt: null }, { endsAt: { $gt: transactionTime() } }] });
 
-const newestFirst = { createdAt: 'desc', id: 'desc' } as const;
+export const newestFirst = { createdAt: 'desc', id: 'desc' } as const;
 
 /** Every key of the organization, live ones first, newest first. */
 export async function listKeys(em: ScopedEntityManager): Promise<ApiKey[]> {

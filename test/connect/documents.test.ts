@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { Clients } from '../../server/connect/clients.ts';
+import { listKeys } from '../../server/keys/list.ts';
 import { allow, authSecret, parts } from '../webhooks/scene.ts';
 import { useWorld } from '../world.ts';
 import { asking, callback, connect, pathOf, quickClock, registration, scene } from './scene.ts';
@@ -55,6 +56,19 @@ describe('a client_id that is a URL', () => {
     const raw = await connect(world, visiting, asking(clientId));
     expect((await tenant.as(raw).call('GET', '/v1/me')).body.key.name).toBe('Published');
     expect(fetched.filter((line) => line.endsWith('/client.json'))).toEqual(['GET /client.json']);
+  });
+
+  test('may get a key for each computer of the same person', async () => {
+    const { tenant, visiting } = await scene(world);
+    const clientId = publish('/installed.json');
+    const first = await connect(world, visiting, asking(clientId));
+    expect((await visiting.get(pathOf(asking(clientId)))).text).toContain('Keep “Published” working too');
+    const second = await connect(world, visiting, asking(clientId), { keep: 'on' });
+    const replaced = async () => (await listKeys(tenant.em())).filter(({ replacedBy }) => replacedBy !== null);
+    expect(await replaced()).toEqual([]);
+    await connect(world, visiting, asking(clientId));
+    expect((await replaced()).map(({ prefix }) => prefix)).toEqual([second.slice(0, 12)]);
+    expect((await tenant.as(first).call('GET', '/v1/me')).status).toBe(200);
   });
 
   test('may only return to a URI in its document', async () => {

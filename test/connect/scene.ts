@@ -101,9 +101,14 @@ export function exchange(
   });
 }
 
-/** Consents, and exchanges the code for the key. */
-export async function connect(world: World, visiting: Visit, ask: Asking): Promise<string> {
-  const code = answerIn(await agree(visiting, ask)).get('code') ?? '';
+/** Consents, with these fields of the form, and exchanges the code for the key. */
+export async function connect(
+  world: World,
+  visiting: Visit,
+  ask: Asking,
+  fields: Record<string, string> = {},
+): Promise<string> {
+  const code = answerIn(await agree(visiting, ask, fields)).get('code') ?? '';
   const { status, body } = await exchange(world, ask, code);
   if (status !== 200) throw new Error(JSON.stringify(body));
   return body.access_token;

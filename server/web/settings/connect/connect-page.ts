@@ -81,7 +81,7 @@ function obstacleOf(visit: Visit, { admins }: ConnectView): Html | undefined {
     </ul>`;
 }
 
-const consentForm = (visit: Visit, { sent, before }: ConnectView): Html =>
+const consentForm = (visit: Visit, { sent, before, authorization }: ConnectView): Html =>
   postForm(
     visit,
     consentPath,
@@ -94,8 +94,13 @@ const consentForm = (visit: Visit, { sent, before }: ConnectView): Html =>
             : 'This creates a key under API Keys. Revoke it there to disconnect the application immediately.'
         }
       </p>
+      ${before && authorization.client.publisher !== undefined && keepField(before)}
       <button type="submit">Create key and connect</button>`,
   );
+
+/** A verified application has the same client_id wherever it is installed, so its previous key may be another computer's. */
+const keepField = ({ name }: ApiKey): Html =>
+  html`<label><input type="checkbox" name="keep" /> Keep “${name}” working too: I use it on another computer</label>`;
 
 /** Switches to another organization of the same person; afterward, this page opens again. */
 function organizationForm(visit: Visit, { sent }: ConnectView): Html {

@@ -74,6 +74,7 @@ async function connect(change: Change, { authorization }: Asked): Promise<string
     codeChallenge,
     resource,
     expiresInMs,
+    keepsPrevious: field(request.body, 'keep') !== '',
   });
   // The redirect is a 303, so the browser does not send this form to the application.
   response.set({ 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' });
