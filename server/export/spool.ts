@@ -3,12 +3,13 @@ import { mkdtemp, open, rmdir, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { rejectFullDisk } from '../problems/full-disk.ts';
 
 const chunkBytes = 256 * 1024;
 
 /** Yields the same bytes, but takes pieces as fast as they come. The file has no name: closing it frees its space. */
 export async function* spooled(pieces: AsyncIterable<string>): AsyncGenerator<Buffer> {
-  const file = await openNameless();
+  const file = await openNameless().catch(rejectFullDisk);
   const state = { written: 0, ended: false, stopped: false, changed: Promise.withResolvers<void>() };
   const writing = writeAll(pieces, file, state);
   // Awaited below, after everything that was written before a failure has been read.
@@ -46,6 +47,8 @@ async function writeAll(pieces: AsyncIterable<string>, file: FileHandle, state: 
       state.written += bytes.length;
       state.changed.resolve();
     }
+  } catch (error) {
+    rejectFullDisk(error);
   } finally {
     state.ended = true;
     state.changed.resolve();

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { makeFolder } from '../embedded/make-folder.ts';
 import type { Upload } from '../entities/upload.ts';
+import { rejectFullDisk } from '../problems/full-disk.ts';
 import { Problem } from '../problems/problem.ts';
 
 export const uploadBounds = {
@@ -19,8 +20,6 @@ export const uploadBounds = {
 } as const;
 
 const idLength = 36;
-/** The disk is full, or the account's quota is used up. */
-const fullDisk = new Set<unknown>(['ENOSPC', 'EDQUOT']);
 
 type Named = Pick<Upload, 'id' | 'fileName'>;
 
@@ -57,12 +56,7 @@ export class UploadFiles {
     const pending = (await this.#names()).filter((name) => !isRejects(name));
     if (pending.length >= uploadBounds.files)
       throw new Problem('limit', { sentence: 'Too many uploads are pending on this server. Try again later.' });
-    await pipeline(received, writeFresh(await this.pathOf(upload)), { signal }).catch((cause: unknown) => {
-      if (!fullDisk.has(Reflect.get(Object(cause), 'code'))) throw cause;
-      const sentence =
-        'The server has no space left for the file. Try again later, or tell the operator of the service.';
-      throw new Problem('no_space', { sentence }, { cause });
-    });
+    await pipeline(received, writeFresh(await this.pathOf(upload)), { signal }).catch(rejectFullDisk);
   }
 
   removeFile = (upload: Named): Promise<void> => this.#remove(nameOf(upload));

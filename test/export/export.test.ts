@@ -299,17 +299,20 @@ describe('a reader that is slower than the database', () => {
     ).toEqual([...Array.from({ length: 300 }, (_, index) => index), Number.NaN]);
   });
 
-  test('gets a failure after everything before it, and can stop early', async () => {
-    async function* source() {
+  test('gets a failure after everything before it, such as a full disk, and can stop early', async () => {
+    async function* failing(error: Error) {
       yield 'one';
-      throw new Error('The database went away.');
+      throw error;
     }
     const read: string[] = [];
-    const reading = async () => {
-      for await (const bytes of spooled(source())) read.push(String(bytes));
+    const reading = async (error: Error) => {
+      for await (const bytes of spooled(failing(error))) read.push(String(bytes));
     };
-    await expect(reading()).rejects.toThrow('The database went away.');
+    await expect(reading(new Error('The database went away.'))).rejects.toThrow('The database went away.');
     expect(read).toEqual(['one']);
+    // As when the write to the file fails.
+    const full = Object.assign(new Error('ENOSPC: write'), { code: 'ENOSPC' });
+    await expect(reading(full)).rejects.toMatchObject({ code: 'no_space', status: 507, cause: full });
     let taken = 0;
     async function* endless() {
       for (;;) yield String((taken += 1));
