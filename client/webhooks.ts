@@ -1,10 +1,12 @@
 /** Receiving webhooks: checks that a request comes from this service and is recent, as Standard Webhooks describes. */
 import type { WebhookEvent } from './generated.ts';
-import type { PlatformHeaders } from './platform.ts';
+import type { FetchResponse } from './platform.ts';
 import { isPlainObject } from './url.ts';
 
-/** The request's headers: those of `fetch`, or an object such as Node's `request.headers`. */
-export type WebhookHeaders = PlatformHeaders | Readonly<Record<string, string | readonly string[] | undefined>>;
+/** The request's headers: those of any `fetch`, or an object such as Node's `request.headers`. */
+export type WebhookHeaders =
+  | Pick<FetchResponse['headers'], 'get'>
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Options of {@link unwrapWebhook}. */
 export type UnwrapOptions = {
@@ -64,7 +66,8 @@ function headerOf(headers: WebhookHeaders, name: string): string {
 }
 
 /** Checks for the method, because the class may come from another library. */
-const isHeaders = (headers: WebhookHeaders): headers is PlatformHeaders => typeof headers.get === 'function';
+const isHeaders = (headers: WebhookHeaders): headers is Pick<FetchResponse['headers'], 'get'> =>
+  typeof headers.get === 'function';
 
 function checkTime(timestamp: string, toleranceSeconds: number, now: Date): void {
   if (!/^\d{1,12}$/.test(timestamp))

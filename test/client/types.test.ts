@@ -1,6 +1,7 @@
 /** What the compiler accepts and rejects: `tsc` checks this file, and every expected error must occur. */
+import type { IncomingHttpHeaders } from 'node:http';
 import { expect, expectTypeOf, test } from 'vitest';
-import { createClient } from '../../client/index.ts';
+import { createClient, unwrapWebhook } from '../../client/index.ts';
 import type * as api from '../../client/index.ts';
 import type { Customer as ContractCustomer } from '../../contract/customers.ts';
 import type { Proposal as ContractProposal } from '../../contract/proposals.ts';
@@ -92,6 +93,9 @@ function fetches(options: api.ClientOptions, otherFetch: OtherFetch): void {
   createClient({ ...options, fetch: (url, init) => otherFetch(url, { ...init, dispatcher: {} }) });
 }
 
+const webhooks = (of: { fetch: Headers; otherFetch: OtherHeaders; node: IncomingHttpHeaders }) =>
+  Object.values(of).map((headers) => unwrapWebhook('{}', headers, 'whsec_'));
+
 function failures(error: unknown, isApiError: typeof api.isApiError): void {
   if (!isApiError(error)) return;
   expectTypeOf(error.problem).toEqualTypeOf<api.Problem | null>();
@@ -103,7 +107,7 @@ function failures(error: unknown, isApiError: typeof api.isApiError): void {
 }
 
 test('the client’s types match the contract’s', () => {
-  void [calls, fetches, failures];
+  void [calls, fetches, webhooks, failures];
   type Methods = { [Resource in keyof V1]: keyof V1[Resource] };
   type Named = { [Resource in keyof V1]: Exclude<keyof Client[Resource], 'sync'> };
   expectTypeOf<Named>().toEqualTypeOf<Methods>();
