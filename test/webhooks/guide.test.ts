@@ -19,7 +19,7 @@ const programs: [language: string, command: string, file: string, logged: string
 ];
 
 test.each(programs)(
-  'the receiver in %s accepts signed requests, and rejects all others and logs them',
+  'the receiver in %s handles each signed event once, and rejects all other requests and logs them',
   async (language, command, file, logged) => {
     const [, program = ''] = new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(guide) ?? [];
     const folder = await mkdtemp(join(tmpdir(), 'proposal-api-receiver-'));
@@ -36,12 +36,12 @@ test.each(programs)(
       child.kill();
       await rm(folder, { recursive: true, force: true });
     });
-    const post = async (key: string, sent = body) => {
-      const [id, timestamp] = ['evt_1', Math.floor(Date.now() / 1000)];
+    const post = async (key: string, id = 'evt_1', signed = body, sent = signed) => {
+      const timestamp = Math.floor(Date.now() / 1000);
       const headers = {
         'webhook-id': id,
         'webhook-timestamp': String(timestamp),
-        'webhook-signature': signaturesOf([newSecret(), key], { id, timestamp, body }),
+        'webhook-signature': signaturesOf([newSecret(), key], { id, timestamp, body: signed }),
       };
       return send(headers, sent);
     };
@@ -52,10 +52,13 @@ test.each(programs)(
       );
     await expect.poll(() => post(secret), { timeout: 120_000 }).toBe(204);
     expect(await post(newSecret())).toBe(400);
-    expect(await post(secret, body.replace('Zoë', 'Zoe'))).toBe(400);
+    expect(await post(secret, 'evt_3', body, body.replace('Zoë', 'Zoe'))).toBe(400);
     expect(await send({})).toBe(400);
     expect(await send({ 'webhook-signature': 'v1,Zoë' })).toBe(400);
-    await expect.poll(() => output, { timeout: 120_000 }).toMatch(/^customer\.created/);
+    expect(await post(secret)).toBe(204);
+    expect(await post(secret, 'evt_2', body.replace('created', 'updated'))).toBe(204);
+    await expect.poll(() => output, { timeout: 120_000 }).toContain('customer.updated');
+    expect(output.split('customer.created')).toHaveLength(2);
     await expect.poll(() => log).toContain(logged);
   },
 );
