@@ -988,10 +988,10 @@ export type ProblemError = {
   /** JSON Pointer (RFC 6901) into the body; `null` for other parts of the request. */
   pointer: string | null;
   /**
-   * What is wrong, for programs: in a body one of `required`, `invalid_type`, `too_short`, `too_long`, `invalid_email`,
-   * `invalid_url`, `invalid_country`, `invalid_currency`, `invalid_decimal`, `too_many_decimals`, `out_of_range`,
-   * `invalid_enum`, `unknown_field`, `read_only_field`, `invalid_characters`, `too_many_items`, `duplicate_item`;
-   * otherwise the same as `code`.
+   * What is wrong, for programs. For an invalid field of a body, it is one of `required`, `invalid_type`, `too_short`,
+   * `too_long`, `invalid_email`, `invalid_url`, `invalid_country`, `invalid_currency`, `invalid_decimal`,
+   * `too_many_decimals`, `out_of_range`, `invalid_enum`, `unknown_field`, `read_only_field`, `invalid_characters`,
+   * `too_many_items`, `duplicate_item`; otherwise the code of a problem, such as `unknown_parameter`.
    */
   code: string;
   /** Human-readable message, phrased to follow the field name. */

@@ -24,7 +24,7 @@ export const problemError = z
       }),
     code: z.string().meta({
       maxLength: 50,
-      description: `What is wrong, for programs: in a body one of ${fieldCodes.map((code) => `\`${code}\``).join(', ')}; otherwise the same as \`code\`.`,
+      description: `What is wrong, for programs. For an invalid field of a body, it is one of ${fieldCodes.map((code) => `\`${code}\``).join(', ')}; otherwise the code of a problem, such as \`unknown_parameter\`.`,
       examples: ['invalid_country'],
     }),
     message: z.string().meta({
