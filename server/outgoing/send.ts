@@ -36,7 +36,10 @@ export function createSender(destinations: Destinations, limits: SendLimits = se
   return {
     async send(outgoing: OutgoingRequest): Promise<SendResult> {
       const startedAt = performance.now();
-      const outcome = await attempt(outgoing).catch((error: unknown) => ({ ...nothing, error: sentenceOf(error) }));
+      const outcome = await attempt(outgoing).catch((error: unknown) => ({
+        ...nothing,
+        error: sentenceOf(error, limits),
+      }));
       return { ...outcome, durationMs: Math.round(performance.now() - startedAt) };
     },
     /** Closes the connections. */
@@ -111,7 +114,10 @@ function sendRequest(
     sent.on('close', () => responded || reject(new Error(reasons.ECONNRESET)));
     sent.on('socket', (socket) => {
       if (!socket.connecting) return;
-      const timer = setTimeout(() => sent.destroy(new Error('No connection within 10 seconds.')), limits.connectMs);
+      const timer = setTimeout(
+        () => sent.destroy(new Error(`No connection within ${limits.connectMs / 1000} seconds.`)),
+        limits.connectMs,
+      );
       socket.once('connect', () => clearTimeout(timer)).once('close', () => clearTimeout(timer));
     });
     sent.end(body);
@@ -157,10 +163,11 @@ function retryAfterOf({ 'retry-after': header, date = '' }: http.IncomingHttpHea
 }
 
 /** For the admin who reads the delivery log. */
-function sentenceOf(error: unknown): string {
+function sentenceOf(error: unknown, { totalMs }: SendLimits): string {
   if (error instanceof ForbiddenAddress) return error.message;
-  if (error instanceof Error && error.name === 'TimeoutError') return 'No response within 15 seconds.';
   const code: unknown = Reflect.get(Object(error), 'code');
+  if (code === 'ABORT_ERR' || (error instanceof Error && error.name === 'TimeoutError'))
+    return `No response within ${totalMs / 1000} seconds.`;
   const known = typeof code === 'string' ? reasons[code] : undefined;
   return known ?? messageOf(error).slice(0, 200);
 }
@@ -172,7 +179,6 @@ const reasons: Record<string, string> = {
   EAI_AGAIN: 'The host name could not be resolved.',
   EHOSTUNREACH: 'The host is unreachable.',
   ENETUNREACH: 'The network is unreachable.',
-  ABORT_ERR: 'No response within 15 seconds.',
   CERT_HAS_EXPIRED: 'The TLS certificate has expired.',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'The TLS certificate is self-signed.',
 };

@@ -208,8 +208,9 @@ describe('a response', () => {
       createDestinations([], () => new Promise(() => undefined)),
       { ...sendLimits, totalMs: 1 },
     );
-    for (const outcome of [await post(quick, silent), await post(nameless, 'https://receiver.example/')])
-      expect(outcome).toMatchObject({ status: null, error: 'No response within 15 seconds.' });
+    expect(await post(quick, silent)).toMatchObject({ status: null, error: 'No response within 0.3 seconds.' });
+    const outcome = await post(nameless, 'https://receiver.example/');
+    expect(outcome).toMatchObject({ status: null, error: 'No response within 0.001 seconds.' });
   });
 
   test('needs a connection within 10 seconds, but may itself arrive later', async () => {
