@@ -98,8 +98,8 @@ describe('GET /metrics', () => {
   });
 
   test('shows how many connections of every pool are in use, idle, and waited for', async () => {
-    const { reads, writes, control, pool } = world.database;
-    const pools = { reads, writes, control, orm: pool };
+    const { reads, writes, control, signIns, pool } = world.database;
+    const pools = { reads, writes, control, signIns, orm: pool };
     for (const [name, each] of Object.entries(pools)) {
       const taken = await Promise.all(Array.from({ length: each.options.max }, () => each.connect()));
       const waiting = each.connect();
@@ -142,5 +142,8 @@ describe('GET /metrics', () => {
     const samples = await scrape();
     expect(samples).toMatchObject({ rate_limit_shared: 1, rate_limit_fallbacks: 7 });
     expect(samples.nodejs_eventloop_lag_p99_seconds).toBeGreaterThanOrEqual(0);
+    const alone = createMetrics();
+    alone.measure({ pools: {}, knownKeys: () => 0, inFlight: () => 0 });
+    expect(await alone.register.metrics()).not.toContain('rate_limit');
   });
 });

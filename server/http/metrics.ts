@@ -104,15 +104,15 @@ function addGauges(register: Registry, { pools, knownKeys, inFlight }: Measured,
   poolGauge('database_pool_idle', 'Connections that are open and free.', ({ idleCount }) => idleCount);
   poolGauge('database_pool_waiting', 'Requests that wait for a connection.', ({ waitingCount }) => waitingCount);
   gauge('key_cache_keys', 'API keys in the cache.', knownKeys);
+  // Without Redis, an alert on a limit that is not shared would never end.
+  if (!limiter) return;
   gauge(
     'rate_limit_shared',
     '1 while Redis enforces the limit, 0 while any process falls back to its own counter.',
-    () => (limiter?.().shared ? 1 : 0),
+    () => (limiter().shared ? 1 : 0),
     'min',
   );
-  gauge('rate_limit_fallbacks', 'Requests limited by this process alone since it started.', () =>
-    limiter ? limiter().fallbacks : 0,
-  );
+  gauge('rate_limit_fallbacks', 'Requests limited by this process alone since it started.', () => limiter().fallbacks);
 }
 
 /** Attempts, their durations, and the backlog. */
