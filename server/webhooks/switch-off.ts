@@ -46,7 +46,8 @@ const switchedOffMail = (to: string, { organization, endpoint, reason, link }: F
 URL: ${new URL(endpoint.url).origin}
 Reason: ${reason}
 
-Once your receiver works again, switch the endpoint on and resend the missed events:
+Once your receiver works again, switch the endpoint on and resend the events that failed. Changes that are made while the
+endpoint is off are not sent later: your receiver has to read them from the API.
 
 ${link}
 `,
