@@ -68,12 +68,11 @@ function createSection(visit: Visit, { endpoints, rejected }: View) {
 }
 
 /** Shown once, after an endpoint was created or its secret replaced. */
-export const secretPage = ({ endpoint, secret, note }: IssuedEndpoint & { note?: string }) => {
+export const secretPage = ({ endpoint, secret }: IssuedEndpoint) => {
   const main = secretSection({
     title: `Copy the secret of “${endpoint.name}” now`,
     isWholePage: true,
     text: 'Your receiver needs it to verify that a request comes from this service. If you lose it, replace it.',
-    ...(note !== undefined && { more: html`<p>${note}</p>` }),
     id: 'secret',
     value: secret,
     name: 'the secret',
