@@ -12,10 +12,11 @@ import type { Declare } from './command.ts';
 export const declare: Declare = (command) => {
   organizationCommand(command, 'erase', 'erase the personal data of a customer')
     .description(
-      `Erases one customer's personal data everywhere it is stored: in the record, in what its proposals say about it and
-who accepted them, in search, in stored responses to requests with an Idempotency-Key, and in the audit log. Files that
-were uploaded to be imported are removed. The customer keeps its id and is archived; its proposals keep their numbers,
-amounts, statuses and times. This cannot be undone. Its externalId is rejected from then on: see \`customers release\`.
+      `Erases one customer's personal data everywhere it is stored: in the record, in what its proposals say about it
+and who accepted them, in search, in stored responses to requests with an Idempotency-Key, in webhook deliveries, and
+in the audit log. Files that were uploaded to be imported are removed. The customer keeps its id and is archived; its
+proposals keep their numbers, amounts, statuses and times. This cannot be undone. Its externalId is rejected from then
+on: see \`customers release\`.
 
 On a terminal, it asks for confirmation; elsewhere, it requires --yes. Erasing a customer twice has no further effect.
 

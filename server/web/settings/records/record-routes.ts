@@ -119,7 +119,7 @@ function erasePage(visit: Visit, record: OneRecord, proposals: number) {
         <strong>This cannot be undone.</strong> Name, addresses, email, phone, notes, tags, metadata and external ID are
         erased from the customer,
         ${proposals > 0 && `${proposals === 1 ? 'its proposal' : `its ${count(proposals)} proposals`},`} the search,
-        stored responses and the audit log.
+        stored responses, webhook deliveries and the audit log.
       </p>
       <p>
         The customer keeps its id and is archived.
