@@ -68,6 +68,13 @@ const metricsSource = () => read('server/http/metrics.ts');
 
 test('every metric of the table is one that the service has', () => {
   const source = metricsSource();
+  const [, pools = ''] = /pools: \{ ([^}]+) \}, knownKeys/.exec(read('server/commands/serve/server.ts')) ?? [];
+  const [, listed = ''] = /connections of each pool: ([^;]+);/.exec(guide) ?? [];
+  expect(all(listed, /`(\w+)`/g).toSorted()).toEqual(
+    all(pools, /(\w+)(?=[,:]|$)/g)
+      .filter((name) => name !== 'pool')
+      .toSorted(),
+  );
   const names = all(guide, /^\| `([a-z]+_[a-z_]+)`/gm);
   expect(names.length).toBeGreaterThan(6);
   expect(names.filter((name) => !source.includes(`'${name}'`))).toEqual([]);

@@ -5,6 +5,7 @@ import { pageSize } from '../../contract/list.ts';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { linkHours } from '../../server/accounts/password-links.ts';
 import { codeSeconds as signInSeconds } from '../../server/accounts/second-step.ts';
+import { sessionSeconds } from '../../server/accounts/sessions.ts';
 import { codeSeconds } from '../../server/connect/codes.ts';
 import { expiryDays, maximumLiveKeys } from '../../server/keys/issue.ts';
 import { reportedDays } from '../../server/keys/usage-report.ts';
@@ -12,6 +13,8 @@ import { usageBounds } from '../../server/keys/usage.ts';
 import { mailedAgainDays, warningBounds } from '../../server/keys/warnings.ts';
 import { sumBounds } from '../../server/records/sums.ts';
 import { uploadBounds } from '../../server/uploads/files.ts';
+import { deliveryLimits } from '../../server/webhooks/deliver.ts';
+import { maximumEndpoints } from '../../server/webhooks/endpoints.ts';
 import { failingDays, logDays, retryDays } from '../../server/webhooks/retry.ts';
 import { shownDeliveries } from '../../server/web/settings/webhooks/endpoint-page.ts';
 import { sendLimits } from '../../server/outgoing/send.ts';
@@ -46,6 +49,11 @@ const waits = [
   ...new Set([0, 1, 2, 3, 4, 5, 6].map((n) => Math.min(Number(firstMs) * 2 ** n, Number(longestMs)) / 1000)),
 ];
 
+const keptEventsDays = /kind <> 'change' and created_at < now\(\) - interval '(\d+) days'/.exec(
+  read('server/commands/serve/retention.ts'),
+)?.[1];
+const uploadDays = uploadBounds.keptForMs / 86_400_000 === 1 ? 'a day' : '…';
+
 const running = (name: string) => constant('server/limits/concurrency.ts', name);
 const secretLength = constant('server/config.ts', 'AUTH_SECRET: text');
 
@@ -64,6 +72,7 @@ export const promised: Readonly<Record<string, readonly string[]>> = {
     `Each can make ${limit} requests in any ${seconds} seconds`,
     `immediately: ${trusted}`,
     `takes effect ${trusted}`,
+    `rejected attempts and sign-ins are removed after ${keptEventsDays} days`,
   ],
   automation: [`one page of at most ${pageSize.max} records`],
   growing: [
@@ -81,12 +90,17 @@ export const promised: Readonly<Record<string, readonly string[]>> = {
     `a workbook up to ${constant('server/import/workbook.ts', 'bytes') / 1_000_000} MB`,
     `An import may take ${constant('server/uploads/process.ts', 'wholeMs') / 60_000} minutes`,
     `less than ${constant('server/uploads/process.ts', 'shortMs') / 1000} seconds does not wait`,
+    `A file of up to ${constant('server/uploads/runner.ts', 'shortBytes') / 1_000_000} MB`,
+    `the first ${constant('server/web/settings/import/import-page.ts', 'const most')} records`,
+    `do not confirm is removed after ${uploadDays}`,
+    `the rejected rows with the reasons within ${uploadDays}`,
     `up to ${metadataLimits.keys} key-value pairs`,
   ],
   index: [`${limit} requests in any ${seconds} seconds`, `up to ${metadataLimits.keys} key-value pairs`],
   members: [
     `the ${recoveryCodes} recovery codes`,
     `After ${words(attemptLimits.code.most)} wrong ones, wait ${attemptLimits.code.seconds / 60} minutes`,
+    `after ${sessionSeconds.idle / 3600} hours without a request, and after ${sessionSeconds.whole / 3600} hours at the latest`,
   ],
   operating: [
     `idle connections after ${constant('server/commands/serve/server.ts', 'keepAlive') / 1000} seconds`,
@@ -134,7 +148,7 @@ export const promised: Readonly<Record<string, readonly string[]>> = {
   ],
   usage: [
     `the requests of the last ${reportedDays} days`,
-    `the failed requests of the last ${usageBounds.failureDays} days`,
+    `the failed requests of the last ${usageBounds.failureDays} days, up to the latest ${usageBounds.storedFailures}`,
     `more than ${limit} requests in ${seconds} seconds`,
     `at most once ${mailedAgainDays.failing === 7 ? 'a week' : '…'} for each key and warning`,
     `of at least ${warningBounds.leastRequests} requests`,
@@ -145,6 +159,8 @@ export const promised: Readonly<Record<string, readonly string[]>> = {
     `the date is within ${warningBounds.expiringDays} days`,
   ],
   webhooks: [
+    `an organization can have ${maximumEndpoints} endpoints`,
+    `up to ${deliveryLimits.concurrency} requests at a time`,
     `take up to ${(2 * constant('server/webhooks/run.ts', 'scanMs')) / 1000} seconds`,
     `within ${sendLimits.totalMs / 1000} seconds`,
     `sent again for ${retryDays} days`,
