@@ -8,8 +8,10 @@ import { buffer } from 'node:stream/consumers';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readBackup, writeBackup } from '../../server/database/backup.ts';
-import { migrate } from '../../server/database/migrate.ts';
+import { appliedMigrations, migrate } from '../../server/database/migrate.ts';
+import { migrations } from '../../server/database/migrations/list.ts';
 import { openDatabase } from '../../server/database/orm.ts';
+import type { OpenedDatabase } from '../../server/database/orm.ts';
 import { serve } from '../../server/commands/serve/server.ts';
 import { start } from '../faults/processes.ts';
 import { administer, ownDatabase } from '../database.ts';
@@ -84,6 +86,12 @@ async function target(): Promise<string> {
   return url;
 }
 
+async function opened(): Promise<OpenedDatabase> {
+  const database = await openDatabase({ url: await target() });
+  cleanups.push(() => database.orm.close());
+  return database;
+}
+
 test('a backup is readable only by its owner, and restores every row', async () => {
   const stored = await contents(sourceUrl);
   expect(stored.find(([name]) => name === 'public.customers')?.[1]).toHaveLength(2);
@@ -98,9 +106,8 @@ test('a backup is readable only by its owner, and restores every row', async () 
 });
 
 test('a process that serves the database accepts cursors from before the backup', async () => {
-  const url = await target();
-  const database = await openDatabase({ url });
-  cleanups.push(() => database.orm.close());
+  const database = await opened();
+  const { url } = database.address;
   await migrate(database);
   const serving = await serve({ database, log: () => undefined, host: '127.0.0.1', port: 0 });
   cleanups.push(serving.close);
@@ -121,9 +128,8 @@ test('rejects a database with organizations and leaves it unchanged', async () =
 });
 
 test('keeps an organization that is being created when it begins', async () => {
-  const url = await target();
-  const database = await openDatabase({ url });
-  cleanups.push(() => database.orm.close());
+  const database = await opened();
+  const { url } = database.address;
   await migrate(database);
   const creating = await database.pool.connect();
   await creating.query('begin');
@@ -141,9 +147,8 @@ test('keeps an organization that is being created when it begins', async () => {
 
 test('restores nothing from a truncated backup or another kind of file', async () => {
   const bytes = await readFile(file);
-  const url = await target();
-  const database = await openDatabase({ url });
-  cleanups.push(() => database.orm.close());
+  const database = await opened();
+  const { url } = database.address;
   await migrate(database);
   await expect(readBackup({ url }, Readable.from([bytes.subarray(0, bytes.length - 200)]))).rejects.toThrow(
     /truncated/,
@@ -151,10 +156,13 @@ test('restores nothing from a truncated backup or another kind of file', async (
   for (const other of [Buffer.from('name,email\n'), gzipSync('{\n  "name": "Ana"\n}\n')])
     await expect(readBackup({ url }, Readable.from([other]))).rejects.toThrow(/not a Proposal API backup file/);
   const [header = ''] = gunzipSync(bytes).toString().split('\n');
-  const without = gzipSync(`${header}\n\\end\n`);
-  await expect(readBackup({ url }, Readable.from([without]))).rejects.toThrow(
-    /lacks the table \S+; nothing was restored/,
-  );
+  const later = JSON.stringify({ ...JSON.parse(header), migrations: [...migrations.map(({ name }) => name), 'later'] });
+  for (const [text, reason] of [
+    [`${header}\n\\end\n`, /lacks the table \S+; nothing was restored/],
+    [`${header}\n{"table":"public.invoices","columns":"id"}\n`, /does not have: public.invoices/],
+    [`${later}\n\\end\n`, /of a newer version \(later\)/],
+  ] as const)
+    await expect(readBackup({ url }, Readable.from([gzipSync(text)]))).rejects.toThrow(reason);
   const endless = gzipSync(Buffer.concat([Buffer.from(`${header}\n`), Buffer.alloc(70 * 1024 * 1024, 'x')]));
   await expect(readBackup({ url }, Readable.from([endless]))).rejects.toThrow(/a line has no end/);
   expect((await database.pool.query('select from organizations')).rowCount).toBe(0);
@@ -162,6 +170,21 @@ test('restores nothing from a truncated backup or another kind of file', async (
   const missing = start(['restore', join(tmpdir(), 'no such file')], { DATABASE_URL: url });
   await missing.exited;
   expect(missing.output.text).toMatch(/^error: \S.* cannot be read \(ENOENT\)\n$/);
+});
+
+test('migrates the backup of an earlier version, which needs an empty database', async () => {
+  const [source, empty, migrated] = [await opened(), await opened(), await opened()];
+  await migrate(source, undefined, migrations[0].name);
+  await source.pool.query(
+    `insert into organizations (id, name, slug, plan, currency) values (gen_random_uuid(), 'Old', 'old', 'team', 'USD')`,
+  );
+  const output = new PassThrough();
+  const [bytes] = await Promise.all([buffer(output), writeBackup(source.address, output)]);
+  await readBackup(empty.address, Readable.from([bytes]));
+  expect(await appliedMigrations(empty.pool)).toEqual(migrations.map(({ name }) => name));
+  expect((await empty.pool.query('select slug from organizations')).rows).toEqual([{ slug: 'old' }]);
+  await migrate(migrated);
+  await expect(readBackup(migrated.address, Readable.from([bytes]))).rejects.toThrow(/restore into an empty one/);
 });
 
 test('reports how many rows it has written and read', async () => {
