@@ -46,7 +46,7 @@ describe('single records', () => {
 
   test('accepts a baseUrl with or without /v1 and a trailing slash', async () => {
     const tenant = await world.organization();
-    for (const end of ['', '/', '/v1', '/v1/', '//']) {
+    for (const end of ['', '/', '/v1', '/v1/', '//', '//v1/']) {
       const client = clientOf(world, tenant, { baseUrl: world.url + end });
       expect((await client.me.get()).organization.slug).toBe(tenant.organization.slug);
     }
