@@ -14,8 +14,16 @@ export function createBackground(onError: (error: unknown) => void) {
   };
   return {
     start,
-    every: (ms: number, job: () => Promise<unknown>): void =>
-      void timers.push(setInterval(() => start(job), ms).unref()),
+    /** While the job is still running, it is not started again. */
+    every(ms: number, job: () => Promise<unknown>): void {
+      let isRunning = false;
+      const startAgain = () => {
+        if (isRunning) return;
+        isRunning = true;
+        start(() => job().finally(() => (isRunning = false)));
+      };
+      timers.push(setInterval(startAgain, ms).unref());
+    },
     isClosing: () => isClosing,
     async close(): Promise<void> {
       isClosing = true;

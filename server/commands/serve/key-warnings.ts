@@ -25,19 +25,12 @@ export function mailWarnings(
   const background = createBackground(parts.onError);
   if (!mail) return background;
   const mailer = createMailer(mail);
-  let looking = false;
   background.every(everyMs, async () => {
-    if (looking) return;
-    looking = true;
-    try {
-      // Slightly less than the interval, because the next check may come a little early.
-      if (!(await claimWork(parts.database.signIns, 'key warnings', (everyMs / 1000) * 0.9))) return;
-      for (const organization of await listOrganizations(parts.database)) {
-        if (background.isClosing()) return;
-        if (organization.plan === 'team') await warnAdmins(parts, mailer, organization);
-      }
-    } finally {
-      looking = false;
+    // Slightly less than the interval, because the next check may come a little early.
+    if (!(await claimWork(parts.database.signIns, 'key warnings', (everyMs / 1000) * 0.9))) return;
+    for (const organization of await listOrganizations(parts.database)) {
+      if (background.isClosing()) return;
+      if (organization.plan === 'team') await warnAdmins(parts, mailer, organization);
     }
   });
   return background;

@@ -1,0 +1,24 @@
+import { afterAll, expect, test, vi } from 'vitest';
+import { createBackground } from '../../server/database/background.ts';
+
+afterAll(() => void vi.useRealTimers());
+
+test('a job that takes longer than its interval does not overlap with itself, and one that fails runs again', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  const failures: unknown[] = [];
+  const background = createBackground((error) => failures.push(error));
+  const runs: PromiseWithResolvers<void>[] = [];
+  background.every(1_000, () => {
+    const run = Promise.withResolvers<void>();
+    runs.push(run);
+    return run.promise;
+  });
+  vi.advanceTimersByTime(3_000);
+  expect(runs).toHaveLength(1);
+  runs[0]?.reject('away');
+  await vi.waitFor(() => expect(failures).toEqual(['away']));
+  vi.advanceTimersByTime(3_000);
+  expect(runs).toHaveLength(2);
+  runs[1]?.resolve();
+  await background.close();
+});
