@@ -15,16 +15,22 @@ export type TrackedResponses = ReturnType<typeof trackResponses>;
 /** Tracks the responses in flight, and adds `Connection: close` to them once the server no longer listens. */
 export function trackResponses(server: Server) {
   const exchanges: Exchange[] = [];
+  const answered = new WeakMap<Duplex, IncomingMessage>();
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     if (!server.listening) response.setHeader('Connection', 'close');
     const exchange = { request, response };
     exchanges.push(exchange);
-    response.on('close', () => remove(exchanges, exchange));
+    response.on('close', () => {
+      remove(exchanges, exchange);
+      if (!request.complete) answered.set(request.socket, request);
+    });
   });
   return {
     inFlight: () => exchanges.map(({ response }) => response),
     /** The responses pending on this connection, in order. */
     of: (socket: Duplex): Exchange[] => exchanges.filter(({ request }) => request.socket === socket),
+    /** Whether the request that is arriving on this connection already has its response, such as one with a wrong key. */
+    isAnswered: (socket: Duplex): boolean => answered.get(socket)?.complete === false,
   };
 }
 
@@ -38,7 +44,7 @@ export function rejectUnparsed(server: Server, responses: TrackedResponses, cont
     // Only a request whose body is incomplete can have failed; responses to those before it come first.
     const failed = owed.find(({ request }) => !request.complete);
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && failed && slowRequests.has(failed.request)) return;
-    if (error.code === 'ECONNRESET' || failed?.response.headersSent) {
+    if (error.code === 'ECONNRESET' || failed?.response.headersSent || responses.isAnswered(socket)) {
       socket.destroy();
       return;
     }

@@ -46,17 +46,21 @@ describe('a request that does not arrive in time', () => {
     expect(problemOf(text)).toMatchObject({ status: 408, code: 'request_timeout' });
   });
 
-  test('frees its file descriptor, whether or not the client closes its end', async () => {
+  test('gets one response and frees its file descriptor, whether or not the client closes its end', async () => {
     const { key } = await world.organization();
     const post = `POST /v1/customers HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
     const texts = {
       'late headers': 'GET /v1/me HTTP/1.1\r\nHost: a\r\nX-Slow: ',
       'a late body': `${post}Content-Length: 30\r\n\r\n{"name":`,
+      'a late body with a wrong key': `${post.replace(key, 'x')}Content-Length: 30\r\n\r\n{"name":`,
       'no HTTP': 'not HTTP at all\r\n\r\n',
       CONNECT: 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n',
     };
     const received = await Promise.all(Object.values(texts).map((text) => held(world.url, text)));
-    expect(received.map((text) => text.slice(9, 12))).toEqual(['408', '408', '400', '400']);
+    const statuses = received.map((text) => text.match(/(?<=HTTP\/1.1 )\d+/g)?.join(' '));
+    // On a busy machine, the others may be late, too.
+    const one = expect.stringMatching(/^4\d\d$/);
+    expect(statuses).toEqual(['408', '408', one, one, one]);
   });
 });
 
