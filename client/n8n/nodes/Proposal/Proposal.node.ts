@@ -1,6 +1,7 @@
 /** Reads and writes customers, proposals and items. Everything about them comes from the contract. */
 import { NodeConnectionTypes } from 'n8n-workflow';
 import type { INodeType, INodeTypeDescription } from 'n8n-workflow';
+import { authentication, credentials } from './authentication';
 import { properties } from './properties';
 
 export class Proposal implements INodeType {
@@ -16,27 +17,12 @@ export class Proposal implements INodeType {
     usableAsTool: true,
     inputs: [NodeConnectionTypes.Main],
     outputs: [NodeConnectionTypes.Main],
-    credentials: [
-      { name: 'proposalApi', required: true, displayOptions: { show: { authentication: ['apiKey'] } } },
-      { name: 'proposalOAuth2Api', required: true, displayOptions: { show: { authentication: ['oAuth2'] } } },
-    ],
+    credentials,
     requestDefaults: {
       baseURL: '={{$credentials.serverUrl.replace(/\\/+$/, "")}}',
       headers: { Accept: 'application/json' },
       ignoreHttpStatusErrors: true,
     },
-    properties: [
-      {
-        displayName: 'Authentication',
-        name: 'authentication',
-        type: 'options',
-        options: [
-          { name: 'API Key', value: 'apiKey' },
-          { name: 'Connect (OAuth2)', value: 'oAuth2' },
-        ],
-        default: 'oAuth2',
-      },
-      ...properties,
-    ],
+    properties: [authentication, ...properties],
   };
 }

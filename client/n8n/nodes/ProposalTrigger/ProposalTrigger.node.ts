@@ -2,6 +2,7 @@
 import { NodeConnectionTypes } from 'n8n-workflow';
 import type { INodeType, INodeTypeDescription, IPollFunctions } from 'n8n-workflow';
 import { polledEvents, polls } from '../../contract';
+import { authentication, credentials } from '../Proposal/authentication';
 import { begin, changesSince, latest } from './changes';
 import type { Memory } from './changes';
 
@@ -18,21 +19,9 @@ export class ProposalTrigger implements INodeType {
     polling: true,
     inputs: [],
     outputs: [NodeConnectionTypes.Main],
-    credentials: [
-      { name: 'proposalApi', required: true, displayOptions: { show: { authentication: ['apiKey'] } } },
-      { name: 'proposalOAuth2Api', required: true, displayOptions: { show: { authentication: ['oAuth2'] } } },
-    ],
+    credentials,
     properties: [
-      {
-        displayName: 'Authentication',
-        name: 'authentication',
-        type: 'options',
-        options: [
-          { name: 'API Key', value: 'apiKey' },
-          { name: 'Connect (OAuth2)', value: 'oAuth2' },
-        ],
-        default: 'oAuth2',
-      },
+      authentication,
       {
         displayName: 'Event',
         name: 'event',
