@@ -85,7 +85,7 @@ export function oauthRoutes({ database, keys, webhooks, handshakes, shares, secr
       await revokeForClient(em, id, 'application');
       keys.forget();
     }
-    response.status(200).end();
+    response.json({});
   });
   router.use(sendOAuthError);
   rejectOtherMethods(router);

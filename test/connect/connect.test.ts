@@ -321,9 +321,11 @@ describe('revocation', () => {
     expect((await revoke({ token: raw, client_id: await register(world, { client_name: 'Other' }) })).status).toBe(400);
     expect((await revoke({ token: tenant.key, client_id: clientId })).status).toBe(400);
     expect((await revoke({ token: tenant.key, client_id: '' })).status).toBe(400);
-    expect((await revoke({ token: raw, client_id: clientId })).status).toBe(200);
-    expect((await revoke({ token: raw, client_id: clientId })).status).toBe(200);
-    expect((await revoke({ token: 'unknown', client_id: clientId })).status).toBe(200);
+    // Some clients parse the body, which the standard leaves empty.
+    const revoked = { status: 200, headers: expect.any(Headers), body: {} };
+    expect(await revoke({ token: raw, client_id: clientId })).toEqual(revoked);
+    expect(await revoke({ token: raw, client_id: clientId })).toEqual(revoked);
+    expect(await revoke({ token: 'unknown', client_id: clientId })).toEqual(revoked);
     expect((await tenant.as(raw).call('GET', '/v1/me')).body.code).toBe('api_key_revoked');
     expect((await tenant.call('GET', '/v1/me')).status).toBe(200);
     const { text } = await visiting.get('/settings/api-keys');
