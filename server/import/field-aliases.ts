@@ -17,24 +17,29 @@ export const fieldAliases: Readonly<Record<string, string>> = {
   lastName:
     'lastname surname familyname nachname familienname zuname nomdefamille apellido apellidos achternaam familienaam',
   companyName:
-    'company companyname organization organisation business firma firmenname unternehmen firmierung societe entreprise raisonsociale nomsociete empresa razonsocial compania nombreempresa bedrijf bedrijfsnaam onderneming firmanaam',
+    'company companyname organization organisation business firma firmenname unternehmen firmierung societe entreprise raisonsociale nomsociete empresa razonsocial compania nombreempresa bedrijf bedrijfsnaam onderneming firmanaam organizationname organisationname organization1name',
   email:
-    'email mail emailaddress mailaddress emailadresse mailadresse courriel adresseemail adressemail adresseelectronique correo correoelectronico direcciondecorreo emailadres mailadres',
+    'email mail emailaddress mailaddress emailadresse mailadresse courriel adresseemail adressemail adresseelectronique correo correoelectronico direcciondecorreo emailadres mailadres email1value emailwork',
   phone:
-    'phone phonenumber telephone telephonenumber tel mobile mobilephone cell telefon telefonnummer telefonnr mobil mobilnummer handy handynummer rufnummer telephoneportable portable numerodetelephone telefono numerodetelefono movil celular telefoon telefoonnummer mobiel',
+    'phone phonenumber telephone telephonenumber tel mobile mobilephone cell telefon telefonnummer telefonnr mobil mobilnummer handy handynummer rufnummer telephoneportable portable numerodetelephone telefono numerodetelefono movil celular telefoon telefoonnummer mobiel phone1value phonework phonenumbers primaryphone homephone',
   'address.line1':
-    'street address address1 addressline1 streetaddress billingaddress strasse anschrift adresse strassehausnummer strasseundhausnummer rechnungsadresse rue adresse1 adresseligne1 direccion calle domicilio direccion1 adres straat straatnaam adresregel1',
-  'address.line2': 'address2 addressline2 adresszusatz adresse2 complementadresse complement direccion2 adresregel2',
-  'address.city': 'city town ort stadt wohnort ville ciudad poblacion localidad plaats stad woonplaats',
-  'address.region': 'region state province county bundesland kanton departement provincia estado comunidad provincie',
-  'address.postalCode': 'zip zipcode postcode postalcode plz postleitzahl codepostal cp codigopostal',
-  'address.country': 'country countrycode land landescode staat pays codepays pais codigopais landcode',
+    'street address address1 addressline1 streetaddress billingaddress strasse anschrift adresse strassehausnummer strasseundhausnummer rechnungsadresse rue adresse1 adresseligne1 direccion calle domicilio direccion1 adres straat straatnaam adresregel1 streetaddress1 address1street',
+  'address.line2':
+    'address2 addressline2 adresszusatz adresse2 complementadresse complement direccion2 adresregel2 street2 streetaddress2 address1extendedaddress',
+  'address.city': 'city town ort stadt wohnort ville ciudad poblacion localidad plaats stad woonplaats address1city',
+  'address.region':
+    'region state province county bundesland kanton departement provincia estado comunidad provincie stateprovince stateregion address1region',
+  'address.postalCode':
+    'zip zipcode postcode postalcode plz postleitzahl codepostal cp codigopostal zippostalcode address1postalcode',
+  'address.country':
+    'country countrycode land landescode staat pays codepays pais codigopais landcode countryregion address1country',
   taxId:
     'taxid taxnumber vat vatid vatnumber vatno ustid ustidnr ustidnummer umsatzsteuerid umsatzsteueridentifikationsnummer uid steuernummer numerotva tvaintracommunautaire siret nif cif nifcif idfiscal btw btwnummer btwnr',
-  website: 'website web url homepage webseite internetseite internet siteweb site sitioweb paginaweb',
+  website:
+    'website web url homepage webseite internetseite internet siteweb site sitioweb paginaweb webpage website1value',
   notes:
     'notes note comment comments remark remarks notiz notizen bemerkung bemerkungen anmerkung anmerkungen kommentar remarque remarques commentaire commentaires nota notas comentario comentarios observaciones opmerking opmerkingen notitie notities',
-  tags: 'tags tag labels label groups group schlagworte stichworte gruppe gruppen etiquette etiquettes groupe etiqueta etiquetas grupo groep groepen',
+  tags: 'tags tag labels label groups group schlagworte stichworte gruppe gruppen etiquette etiquettes groupe etiqueta etiquetas grupo groep groepen categories',
   description:
     'description beschreibung artikelbeschreibung langtext descriptif descripcion omschrijving beschrijving details',
   sku: 'sku articlenumber articleno artikelnummer artikelnr artnr partnumber itemcode productcode codearticle codigo artikelcode referencia reference',

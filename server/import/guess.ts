@@ -9,10 +9,18 @@ import type { Inspection } from './inspect.ts';
 import { isJson } from './inspect.ts';
 import { fieldAliases } from './field-aliases.ts';
 import { presetFor } from './presets/presets.ts';
+import { storedId } from '../records/public-id.ts';
 import { reportWidth } from './report.ts';
+
+/** Words of other tools in front of the name: `Person - Label` in Pipedrive, `Business City` in Outlook. */
+const prefix =
+  /^(?:(?:person|organization|product) - |(?:business|billing|mailing) (?=street|city|state|zip|postal|country|phone))/i;
+
+type Sampled = Pick<Inspection['columns'][number], 'name' | 'samples'>;
 
 const fold = (name: string) =>
   name
+    .replace(prefix, '')
     .normalize('NFD')
     .toLowerCase()
     .replaceAll('ß', 'ss')
@@ -24,21 +32,24 @@ export function proposeChoices(
   kind: ImportKind,
   remembered: RememberedChoices,
 ): { choices: ImportChoices; isCertain: boolean } {
-  const all = columns.filter((column) => !isEmpty(column)).map(({ name }) => name);
-  const header = all.slice(reportWidth(all));
+  const all = columns.filter((column) => !isEmpty(column));
+  const table = all.slice(reportWidth(all.map(({ name }) => name)));
+  const header = table.map(({ name }) => name);
   const isDocument = header.length === 1 && header[0] === 'row' && header.length < all.length;
   if (isJson({ format }) || isDocument || presetFor(kind, header)) return { choices: {}, isCertain: true };
-  const own: ReadonlySet<string> = new Set(kinds[kind].columns);
-  const taken = new Set(header.filter((name) => own.has(name)));
-  const asked = header.filter((name) => !own.has(name) && metadataProblem(name) !== undefined);
+  const own = table.filter((column) => fieldsOf(column, kind).includes(column.name));
+  const taken = new Set(own.map(({ name }) => name));
+  const asked = table.filter((column) => !own.includes(column) && metadataProblem(column.name) !== undefined);
   const { match, type, columns: last = [] } = remembered;
-  const isLikeLast = asked.every((name) => last.includes(name));
+  const isLikeLast = asked.every(({ name }) => last.includes(name));
   const map: Record<string, string> = {};
   let isCertain = true;
-  for (const name of asked) {
+  // Address books export all their columns, most of them without values.
+  for (const column of asked.toSorted((one, other) => emptiness(one) - emptiness(other))) {
+    const { name } = column;
     // `column 2` of a different file is a different column.
     const known = isUnnamed(name) && !isLikeLast ? undefined : chosenFor(remembered, name);
-    const field = known ?? fieldsNamed(name, kind).find((one) => !taken.has(one)) ?? '';
+    const field = known ?? fieldsNamed(column, kind).find((one) => !taken.has(one)) ?? '';
     map[name] = known !== undefined && taken.has(field) ? '' : field;
     if (field !== '') taken.add(field);
     isCertain &&= known !== undefined;
@@ -47,6 +58,8 @@ export function proposeChoices(
   if (isLikeLast && asked.length === last.length) return { choices: withoutUndefined({ map, match, type }), isCertain };
   return { choices: { map }, isCertain: isCertain && (match ?? 'externalId') === 'externalId' && !type };
 }
+
+const emptiness = ({ samples }: Sampled) => (samples.length === 0 ? 1 : 0);
 
 /** A kind whose fields fit more of the columns than those of the given kind, if there is one. */
 export function likelierKind(inspection: Pick<Inspection, 'format' | 'columns'>, kind: ImportKind) {
@@ -71,9 +84,16 @@ function fitting(inspection: Pick<Inspection, 'format' | 'columns'>, kind: Impor
   return inspection.columns.filter(({ name }) => fits(name)).length;
 }
 
-function fieldsNamed(name: string, kind: ImportKind): string[] {
-  const folded = fold(name);
-  const fields = kinds[kind].columns;
+/** The fields that a column can fill: an id of another system is no id of ours, but an externalId. */
+function fieldsOf({ samples }: Sampled, kind: ImportKind): readonly string[] {
+  const { columns, id } = kinds[kind];
+  const isForeign = samples.length > 0 && samples.every((text) => storedId(id, text) === undefined);
+  return isForeign ? columns.filter((field) => field !== 'id') : columns;
+}
+
+function fieldsNamed(column: Sampled, kind: ImportKind): string[] {
+  const folded = fold(column.name);
+  const fields = fieldsOf(column, kind);
   const aliases = (field: string) => [fieldAliases[field], fieldAliases[`${kind}.${field}`]].join(' ').split(' ');
   const named = folded === '' ? [] : fields.filter((field) => aliases(field).includes(folded));
   const alike = fields.filter((field) => fold(field) === folded || fold(field.replace(/^address\./, '')) === folded);

@@ -18,6 +18,14 @@ async function start() {
   return { csv, fetch: (kind: ImportKind, externalId: string) => fetchRecord(tenant, kind, externalId) };
 }
 
+const columnNamed = (name: string, samples = ['x']) => ({
+  name,
+  samples,
+  numbers: {},
+  dates: {},
+  hasNoZone: false,
+});
+
 describe('other people’s headers', () => {
   const text = 'Nr,Company Name,Town,Rating\nC-1,Alfreds,Berlin,5\n';
   const map = { Nr: 'externalId', 'Company Name': 'companyName', Town: 'address.city' };
@@ -69,7 +77,7 @@ describe('other people’s headers', () => {
       proposeChoices(await inspectFile(file), 'customers', { map: {} }),
     );
     expect(proposed).toEqual({ choices: {}, isCertain: true });
-    const columns = [{ name: 'constructor', samples: ['x'], numbers: {}, dates: {}, hasNoZone: false }];
+    const columns = [columnNamed('constructor')];
     expect(proposeChoices({ format: 'csv', columns }, 'customers', { map: {} }).choices).toEqual({
       map: { constructor: '' },
     });
@@ -78,15 +86,20 @@ describe('other people’s headers', () => {
   test.each([
     ['customers', { Title: '', Kunde: 'name' }],
     ['items', { Kunde: '', Title: 'name' }],
-  ] as const)('are guessed to be the name of %s only if they can be', (kind, wanted) => {
-    const columns = Object.keys(wanted).map((name) => ({
-      name,
-      samples: ['x'],
-      numbers: {},
-      dates: {},
-      hasNoZone: false,
-    }));
+    ['customers', { ID: 'externalId', 'Organization Name': 'companyName', 'E-mail 1 - Value': 'email' }],
+    ['customers', { 'Address 1 - Label': '', 'Address 1 - Street': 'address.line1', 'Phone 1 - Value': 'phone' }],
+    ['customers', { 'Business Street': 'address.line1', 'Business Fax': '', 'Business Phone': 'phone' }],
+    ['customers', { 'Person - ID': 'externalId', 'Person - Name': 'name', 'Person - Email - Work': 'email' }],
+    ['items', { 'Product - ID': 'externalId', 'Product - Product code': 'sku', 'Product - Unit': 'unit' }],
+  ] as const)('are guessed to be fields of %s only if they can be: %j', (kind, wanted) => {
+    const columns = Object.keys(wanted).map((name) => columnNamed(name));
     expect(proposeChoices({ format: 'csv', columns }, kind, {}).choices.map).toEqual(wanted);
+  });
+
+  test('are guessed for the columns that have values', () => {
+    const columns = [columnNamed('Home Phone', []), columnNamed('Business Phone')];
+    const { choices } = proposeChoices({ format: 'csv', columns }, 'customers', {});
+    expect(choices.map).toEqual({ 'Home Phone': '', 'Business Phone': 'phone' });
   });
 
   test.each(['constructor', 'toString', '__proto__'])('may be called %s', async (name) => {

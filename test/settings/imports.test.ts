@@ -218,6 +218,18 @@ describe('an import', () => {
     );
   });
 
+  test('keeps the ids of an export with one more column, and takes those of another system for externalIds', async () => {
+    const { tenant, visiting } = await start();
+    const { id } = await tenant.client.customers.create({ name: 'Ana' });
+    await check(visiting, `id,name,Rating\n${id},Anna,5\n`);
+    const asked = await columnsOf(visiting, tenant);
+    expect(asked).toEqual({ id: 'id', name: 'name', Rating: '' });
+    await choose(visiting, tenant, Object.values(asked));
+    expect(figures(await settled(visiting))).toBe(' new 0 changed 1 unchanged 0 rejected 0 ');
+    await check(visiting, 'id,name\n17,Bo\n');
+    expect(await columnsOf(visiting, tenant)).toEqual({ id: 'externalId', name: 'name' });
+  });
+
   test('remembers unnamed columns only for files with the same columns', async () => {
     const { tenant, visiting } = await start();
     await check(visiting, 'Nr;;Mail;\n1;Acme;a@b.example;Dresden\n');

@@ -148,6 +148,7 @@ function columnField({ index, name, samples, chosen }: MappingForm['columns'][nu
   ]);
   const options = {
     ...(form.preset && { preset: `Default for ${form.preset}` }),
+    ...(chosen === 'id' && { id: 'ID (text)' }),
     '': 'Do not import',
     ...Object.fromEntries(fields),
     metadata: 'Keep in metadata',
