@@ -58,7 +58,7 @@ export async function eraseCustomer(tenant: Tenant, id: string, memberId: string
     await eraseInResponses(scope, publicId('customer', id), { ...changes, erasedAt }, redaction);
     const mentions = 'detail ilike any($2) or previous ilike any($2)';
     await eraseWhere(scope, [AuditEvent, auditErasure], redaction, [mentions, redaction.patterns]);
-    await eraseInUploads(scope, redaction, erasedAt);
+    await eraseInUploads(scope, new Redaction([...names, ...words]), { redaction, erasedAt });
     return true;
   });
 }
@@ -89,7 +89,8 @@ export async function countProposals(scope: Scope, id: string): Promise<number> 
 
 /**
  * What would identify the customer in other texts. Cities, tags and the like do not: others share them. First and last
- * names may be ordinary words or other people's names, so they are redacted only in the customer's own proposals.
+ * names may be ordinary words or other people's names, so they are redacted only in the customer's own proposals and in the
+ * names of files.
  */
 function identifying(customer: CustomerRow) {
   const { type, name, companyName, firstName, lastName, email, phone, taxId, website, externalId } = customer;
@@ -143,9 +144,15 @@ async function eraseInResponses(scope: Scope, id: string, changes: object, redac
   await eraseWhere(scope, responses, redaction, [mentions, id, redaction.patterns]);
 }
 
-/** The files themselves are removed by the processes that have them: see Uploads. */
-async function eraseInUploads(scope: Scope, redaction: Redaction, erasedAt: string): Promise<void> {
-  await eraseWhere(scope, [Upload, uploadErasure], redaction, ['true']);
+/** The files themselves are removed by the processes that have them: see Uploads. The audit log names them too. */
+async function eraseInUploads(
+  scope: Scope,
+  ofFiles: Redaction,
+  { redaction, erasedAt }: { redaction: Redaction; erasedAt: string },
+): Promise<void> {
+  await eraseWhere(scope, [Upload, uploadErasure], ofFiles, ['true']);
+  const mentions = `action = 'records_imported' and detail ilike any($2)`;
+  await eraseWhere(scope, [AuditEvent, auditErasure], ofFiles, [mentions, ofFiles.patterns]);
   await eraseWhere(scope, [ImportMapping, mappingErasure], redaction, ['true']);
   await scope[statements].query('update uploads set erased_at = $2 where organization_id = $1', [erasedAt]);
 }

@@ -659,7 +659,10 @@ describe('an import', () => {
 
   test('loses its file and the rows read from it when a customer is erased', async () => {
     const { tenant, visiting } = await start();
-    const { body } = await tenant.call('POST', '/v1/customers', { name: 'Maria Quax', email: 'maria@quax.example' });
+    const person = { firstName: 'Maria', lastName: 'Quax', email: 'maria@quax.example' };
+    const { body } = await tenant.call('POST', '/v1/customers', person);
+    await check(visiting, 'externalId,name\nC-1,Ana\n', { name: 'quax.csv' });
+    await finish(visiting, tenant);
     const file = 'externalId,name,email,notes\nQ-1,Maria Quax,maria@quax.example,x\nQ-2,Maria Quax,maria,x\n';
     await check(visiting, file, { name: 'Maria Quax.csv' });
     const { id = '' } = (await rowOf(tenant)) ?? {};
@@ -671,6 +674,8 @@ describe('an import', () => {
     const row = await rowOf(tenant);
     expect(row).toMatchObject({ id, state: 'failed', fileName: '***.csv', rows: [], inspection: null });
     expect(JSON.stringify(row)).not.toContain('aria');
+    for (const page of ['imports', 'activity'])
+      expect((await visiting.get(`/settings/${page}`)).text).not.toMatch(/maria|quax/i);
     expect(words((await visiting.get('/settings/imports')).text)).toContain(
       '***.csv was discarded, because it may contain the customer whose personal data was erased.',
     );
