@@ -67,7 +67,12 @@ describe.runIf(hasChromium)('in a browser', () => {
     expect((await me(raw)).status).toBe(200);
     await expect.poll(async () => (await page.reload()) && row.textContent()).toContain('just now');
 
-    await row.getByRole('link', { name: 'Revoke Zapier' }).click();
+    // On paper, links to actions are of no use.
+    const revoke = row.getByRole('link', { name: 'Revoke Zapier' });
+    await page.emulateMedia({ media: 'print' });
+    expect([await row.isVisible(), await revoke.isVisible()]).toEqual([true, false]);
+    await page.emulateMedia({ media: 'screen' });
+    await revoke.click();
     await page.getByRole('heading', { name: 'Revoke “Zapier”?' }).waitFor();
     expect(await page.getByRole('main').textContent()).toContain('last used just now');
     await page.getByRole('button', { name: 'Revoke key' }).click();
