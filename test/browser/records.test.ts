@@ -55,6 +55,7 @@ describe.runIf(hasChromium)('records in a browser', { timeout: 300_000 }, () => 
     await expectSound(page);
 
     await page.getByRole('link', { name: 'Proposals of this customer' }).click();
+    await page.getByText('Proposals of Alfreds Futterkiste').waitFor();
     await page.getByRole('rowheader').getByRole('link').click();
     await page.getByText('Optional, not chosen').waitFor();
     expect(await page.getByText('181.86').count()).toBeGreaterThan(0);

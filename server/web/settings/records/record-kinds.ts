@@ -108,7 +108,10 @@ export const recordKinds = [
   }),
 ] as const;
 
-export type Listed = { data: readonly { id: string }[]; pagination: { nextCursor: string | null } };
+export type Listed = {
+  data: readonly { id: string; customer?: Proposal['customer'] }[];
+  pagination: { nextCursor: string | null };
+};
 export type OneRecord = { id: string; name?: string; number?: string; title?: string } & Readonly<
   Record<string, unknown>
 >;

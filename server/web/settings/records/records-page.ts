@@ -1,6 +1,7 @@
 /** A list of records: search, filters and pages, through the API's own list operation. */
 import { parseQuery } from '../../../text/query.ts';
 import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
 import { exportFormatLabels, hidden, selectField, textField } from '../fields.ts';
 import { postForm } from '../forms.ts';
 import { sectionPage } from '../page.ts';
@@ -24,7 +25,16 @@ export function recordsPage(visit: Visit, view: View): Page {
   const { kind, found } = view;
   const isRejected = typeof found === 'string';
   const content = html`${searchForm(view)} ${isRejected ? notice('failed', found) : results(visit, view, found)}`;
-  return sectionPage(sectionOf(kind), '', content, isRejected ? { status: 400 } : {});
+  const lead = isRejected ? '' : ofCustomer(view, found);
+  return sectionPage(sectionOf(kind), lead, content, isRejected ? { status: 400 } : {});
+}
+
+/** The customer whose proposals are listed: each of them names it. */
+function ofCustomer({ search }: View, { data: [first] }: Listed): Html | string {
+  const id = search.get('customerId');
+  if (id === null) return '';
+  const name = first?.customer?.name ?? id;
+  return html`Proposals of <a href="${recordPath('customers', id)}">${name}</a>`;
 }
 
 function searchForm({ kind, search }: View) {
