@@ -43,9 +43,9 @@ const insert = `insert into webhook_deliveries
     coalesce((select max(e.due_at) from webhook_deliveries e where e.organization_id = $1 and e.record_id = r."recordId"
       and coalesce(e.endpoint_id, r."endpointId") = r."endpointId" and coalesce(e.state, '') = 'pending'), $3::timestamptz) ${rows}`;
 
-/** An endpoint that pauses after failures is not woken. */
+/** An endpoint that pauses after failures is not woken, and one that is overdue stays so. */
 const wake = `update webhook_endpoints set wakes = wakes + 1,
-    due_at = case when failures > 0 and due_at is not null then due_at else now() end
+    due_at = case when failures > 0 then coalesce(due_at, now()) else least(due_at, now()) end
   where organization_id = $1 and id = any($2) returning id`;
 
 /** Locks the endpoints first, as removing one does, and adds nothing to one that was removed. */

@@ -9,6 +9,7 @@ import { forOrganization } from '../../server/database/tenant.ts';
 import { uuidv7 } from '../../server/entities/uuid.ts';
 import { eraseCustomer } from '../../server/records/erase-customer.ts';
 import {
+  addDeliveries,
   claimDue,
   nextDue,
   recoverDeliveries,
@@ -275,7 +276,7 @@ test('the search for changes forgets only what imports of its own organization s
   expect([await left(own), await left(other)]).toEqual([0, 2]);
 });
 
-test('the lag is how many seconds the most overdue endpoint that is on has been due', async () => {
+test('the lag is how many seconds the most overdue endpoint that is on has been due, no matter what is added', async () => {
   const found = await scene();
   const neighbor = await neighborOf(found);
   const { pool } = database;
@@ -283,6 +284,9 @@ test('the lag is how many seconds the most overdue endpoint that is on has been 
   const due = `update webhook_endpoints set due_at = now() - $2 * interval '1 second' where id = $1`;
   await pool.query(due, [found.target.id, 100_000]);
   await pool.query(due, [neighbor.id, 100]);
+  const { organizationId, id: endpointId } = found.target;
+  const added = { id: uuidv7(), endpointId, type: 'item.created', recordId: uuidv7(), happenedAt: now() } as const;
+  await addDeliveries(pool, organizationId, { foundAt: now(), deliveries: [added] });
   expect((await readBacklog(pool)).lagSeconds).toBeCloseTo(100_000, -4);
   await pool.query('update webhook_endpoints set active_since = null where id = $1', [found.target.id]);
   expect((await readBacklog(pool)).lagSeconds).toBeLessThan(50_000);
