@@ -82,10 +82,11 @@ async function release(
   endpoint: Leased,
   { turn, health, idleMs }: { turn: Renewed; health: Health; idleMs?: number },
 ): Promise<void> {
-  const due = await nextDue(pool, endpoint, limits.leaseSeconds);
+  const { at: due, now } = await nextDue(pool, endpoint, limits.leaseSeconds);
   const { failures, failingSince, retryAfterSeconds } = health;
   const waitMs = failures > 0 ? endpointPause(failures, retryAfterSeconds) * 1000 : (idleMs ?? 0);
-  const earliest = new Date(Date.parse(turn.now) + waitMs).toISOString();
+  // From the end of the round: a receiver that responds slowly gets its whole pause.
+  const earliest = new Date(Date.parse(now) + waitMs).toISOString();
   // New events do not wake an endpoint that pauses: it is tried again after its pause, even if failed events wait longer.
   const dueAt = due !== null && (failures > 0 || due < earliest) ? earliest : due;
   // Without an attempt, no pause begins: an event that an admin resent in the meantime is due immediately.

@@ -150,13 +150,14 @@ const release = `update webhook_deliveries set due_at = $3
 export const releaseWaiting = (pool: pg.Pool, { organizationId, id }: Target, now: string) =>
   inBatches(pool, release, [organizationId, id, now]);
 
-/** When the next delivery is due, or can be recovered. */
-const next = `select least(
+/** When the next delivery is due, or can be recovered, and the current time. */
+const next = `select now()::timestamptz(3) as now, least(
   (select min(due_at) from webhook_deliveries where organization_id = $1 and endpoint_id = $2 and state = 'pending'),
   (select min(attempted_at) + make_interval(secs => $3) from webhook_deliveries
     where organization_id = $1 and endpoint_id = $2 and state = 'sending')) as at`;
 
 export async function nextDue(client: Client, { organizationId, id }: Target, leaseSeconds: number) {
-  const [due] = await queryRows<{ at: string | null }>(client, next, [organizationId, id, leaseSeconds]);
-  return due?.at ?? null;
+  const [due] = await queryRows<{ now: string; at: string | null }>(client, next, [organizationId, id, leaseSeconds]);
+  if (!due) throw new Error('The statement returns a row.');
+  return due;
 }

@@ -29,11 +29,11 @@ async function deliveryOf({ organization }: Tenant): Promise<State | undefined> 
   return rows[0];
 }
 
-async function scene(status: number, headers: Record<string, string> = {}) {
+async function scene(status: number, headers: Record<string, string> = {}, slowMs = 0) {
   const tenant = await world.organization();
   const receiver = await useReceiver();
   // PostgreSQL cannot store NUL; the result of the attempt must not be lost because of it.
-  receiver.respond((response) => void response.writeHead(status, headers).end('\0'));
+  receiver.respond((response) => void setTimeout(() => response.writeHead(status, headers).end('\0'), slowMs));
   const { endpoint } = await endpointTo(tenant, receiver, { events: ['customer.created'], name: 'Ledger' });
   await tenant.client.customers.create({ name: 'Ann' });
   /** On a busy machine, short pauses may have ended already, so there may have been more attempts. */
@@ -189,9 +189,12 @@ describe('an event that cannot be delivered', () => {
 
 describe('an endpoint', () => {
   test('gets nothing before its Retry-After is over, not even a new event', async () => {
-    const { tenant, receiver, attempted } = await scene(503, laterToday);
+    const { tenant, receiver, attempted } = await scene(503, laterToday, 100);
     expect((await attempted(1)).pauseSeconds).toBeCloseTo(7200, 0);
     expect(await dueAt(tenant)).toBeGreaterThan(7000);
+    const early = `select from webhook_endpoints e join webhook_deliveries d on d.endpoint_id = e.id
+      where e.organization_id = $1 and e.due_at < d.due_at`;
+    expect((await world.database.pool.query(early, [tenant.organization.id])).rowCount).toBe(0);
     await tenant.client.customers.create({ name: 'Berta' });
     const count = async () =>
       (
