@@ -140,7 +140,7 @@ async function readStart(response: http.IncomingMessage, { readBytes, keptBytes 
   try {
     for await (const chunk of response) {
       bytes += chunk.length;
-      if (bytes <= keptBytes + chunk.length) chunks.push(chunk);
+      chunks.push(chunk);
       if (bytes > readBytes) break;
     }
   } catch {
