@@ -329,17 +329,19 @@ test('a result that arrives after the next claim is ignored', async () => {
   expect(await state(first.attempts + 1)).toBe('delivered');
 });
 
-test('a later event of a record is not claimed while an earlier one is being sent', async () => {
+test('a later event of a record is not claimed before an earlier one has been sent', async () => {
   const { organization, target, records } = await scene({});
   const { pool } = database;
   expect(await claimDue(pool, target, { now: now(), limit: 10 })).toHaveLength(3);
-  const next = uuidv7();
-  await pool.query(deliveries, [organization.id, target.id, [next], records.slice(0, 1), 'pending', 0, '-1 second']);
+  // Found at the same time, and stored in any order.
+  const [next, last] = [uuidv7(), uuidv7()];
+  const [record] = records;
+  await pool.query(deliveries, [organization.id, target.id, [last, next], [record, record], 'pending', 0, '-1 second']);
   const claimed = async () => (await claimDue(pool, target, { now: now(), limit: 10 })).map(({ id }) => id);
   expect(await claimed()).toEqual([]);
-  await pool.query(`update webhook_deliveries set state = 'delivered' where endpoint_id = $1 and id <> $2`, [
+  await pool.query(`update webhook_deliveries set state = 'delivered' where endpoint_id = $1 and id <> all($2)`, [
     target.id,
-    next,
+    [next, last],
   ]);
   await expect.poll(claimed).toEqual([next]);
 });
@@ -403,7 +405,7 @@ describe('a lease', () => {
     const names = ['1', '2', '3', '4', '5'];
     for (const name of names) await createEndpoint(em(), admin, { ...fields, name }, parts);
     const { pool } = database;
-    const namesTaken = async (running: number) => {
+    const namesTaken = async (running: number, limit = 100) => {
       await pool.query(
         `update webhook_endpoints set due_at = now() - interval '1 minute' - (name || ' seconds')::interval
          where organization_id = $1 and id <> $2`,
@@ -413,7 +415,7 @@ describe('a lease', () => {
         `update webhook_endpoints set due_at = now() - interval '1 hour', failures = 1 where organization_id = $1 and id = $2`,
         [organization.id, endpoint.id],
       );
-      const own = await takenOf(found, { running: Array<string>(running).fill(organization.id) });
+      const own = await takenOf(found, { running: Array<string>(running).fill(organization.id), limit });
       return own.map(({ name }) => name).toSorted();
     };
     expect(await namesTaken(0)).toEqual(['2', '3', '4', '5']);
@@ -424,6 +426,7 @@ describe('a lease', () => {
       [organization.id],
     );
     expect(await namesTaken(0)).toEqual(['1', '2', '3', 'E']);
+    expect(await namesTaken(0, 3)).toEqual(['1', '2', '3']);
   });
 
   test('that another process has since taken can be neither renewed nor released, and switches nothing off', async () => {
