@@ -60,9 +60,9 @@ export function keysPage(visit: Visit, view: KeysView) {
     ended.length > 0 &&
     collapsible(
       'revoked',
-      counted('Revoked keys', endedCount),
+      counted('Keys that no longer work', endedCount),
       html`${endedCount > ended.length && html`<p class="quiet">The latest ${ended.length} are shown.</p>`}
-      ${keyTable(visit, overview, { keys: ended, label: 'Revoked keys' })}`,
+      ${keyTable(visit, overview, { keys: ended, label: 'Keys that no longer work' })}`,
     )
   }
   ${activity}`;
