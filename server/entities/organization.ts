@@ -44,7 +44,7 @@ export const Member = defineEntity({
     ...owned,
     name: p.text(),
     email: p.text(),
-    /** The email address in lower case: unique across the installation, because it is how a person signs in. */
+    /** The email address in lower case, with which a person signs in; unique among current members of the organization. */
     emailKey: p.text(),
     role: p.text().$type<Role>(),
     createdAt: createdAt(),
