@@ -75,6 +75,10 @@ function actionOf({ resource }: Parts, label: string, description: string, opera
   };
 }
 
+/** `A customer was created.` → `a customer is created.` */
+const inPresent = (summary: string) =>
+  (summary.charAt(0).toLowerCase() + summary.slice(1)).replace(' was ', ' is ').replace(' expired ', ' expires ');
+
 /** Newest first, which is what Zapier expects: it remembers the records that it has seen. */
 function polled(parts: Parts, { label, summary, type, filter, sort }: Trigger): Action {
   const { steps, record } = parts.resource;
@@ -84,7 +88,7 @@ function polled(parts: Parts, { label, summary, type, filter, sort }: Trigger): 
     const params = { ...queryOf(include, inputData), ...filter, sort, limit: page.poll };
     return dataOf(await z.request({ url: parts.at(steps.list.path), params }));
   };
-  return actionOf(parts, label, `Triggers when ${summary.charAt(0).toLowerCase()}${summary.slice(1)}`, {
+  return actionOf(parts, label, `Triggers when ${inPresent(summary)}`, {
     type: 'polling',
     perform,
     inputFields: include.map((field) => inputField(field, parts.dropdownOf)),
