@@ -49,9 +49,16 @@ const waits = [
   ...new Set([0, 1, 2, 3, 4, 5, 6].map((n) => Math.min(Number(firstMs) * 2 ** n, Number(longestMs)) / 1000)),
 ];
 
-const keptEventsDays = /kind <> 'change' and created_at < now\(\) - interval '(\d+) days'/.exec(
-  read('server/commands/serve/retention.ts'),
-)?.[1];
+const keptDays = (condition: RegExp) =>
+  Number(
+    new RegExp(`${condition.source} < now\\(\\) - interval '(\\d+) days'`).exec(
+      read('server/commands/serve/retention.ts'),
+    )?.[1],
+  );
+const [keptEventsDays, keptImportsDays] = [
+  keptDays(/kind <> 'change' and created_at/),
+  keptDays(/'imported' or active_at/),
+];
 const uploadDays = uploadBounds.keptForMs / 86_400_000 === 1 ? 'a day' : '…';
 
 const running = (name: string) => constant('server/limits/concurrency.ts', name);
@@ -115,6 +122,13 @@ export const promised: Readonly<Record<string, readonly string[]>> = {
     `within ${constant('server/uploads/uploads.ts', 'pruneEveryMs') === 60_000 ? 'a minute' : '…'} by other processes`,
   ],
   'pagination-and-sync': [`from ${pageSize.min} to ${pageSize.max}; the default is ${pageSize.default}`],
+  'personal-data': [
+    `\`Idempotency-Key\` | ${idempotencyHours} hours`,
+    `not their values | ${usageBounds.failureDays} days`,
+    `with their contents | ${logDays} days`,
+    `attempts in the activity | ${keptEventsDays} days`,
+    `counts of requests, and the list of imports | ${usageBounds.days === keptImportsDays ? keptImportsDays : '…'} days`,
+  ],
   'rate-limit': [
     `**${limit} requests in any ${seconds} seconds**`,
     `\`Retry-After: ${retryAfter.rateLimited}\``,
