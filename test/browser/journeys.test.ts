@@ -107,7 +107,7 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     await other.getByRole('button', { name: 'Revoke key' }).click();
     await other.getByText('“Zapier” has been revoked').waitFor();
     expect([(await call(raw, '/v1/me')).status, (await call(next, '/v1/me')).status]).toEqual([401, 200]);
-    await other.locator('summary', { hasText: 'Keys that no longer work' }).click();
+    await other.locator('summary', { hasText: 'Revoked and expired keys' }).click();
     await other.locator('summary', { hasText: 'Activity' }).click();
     await other.locator('summary', { hasText: 'Getting started' }).click();
     await expectSound(other);

@@ -78,8 +78,8 @@ describe.runIf(hasChromium)('in a browser', () => {
     await page.getByRole('button', { name: 'Revoke key' }).click();
     await page.getByText('“Zapier” has been revoked').waitFor();
     expect((await me(raw)).status).toBe(401);
-    await page.locator('summary', { hasText: 'Keys that no longer work' }).click();
-    const revoked = page.getByRole('table', { name: 'Keys that no longer work' }).getByRole('row', { name: 'Zapier' });
+    await page.locator('summary', { hasText: 'Revoked and expired keys' }).click();
+    const revoked = page.getByRole('table', { name: 'Revoked and expired keys' }).getByRole('row', { name: 'Zapier' });
     expect(await revoked.textContent()).toMatch(/Revoked\s+just now by Mara Ellison/);
 
     await page.getByRole('button', { name: 'Sign out' }).click();

@@ -85,7 +85,7 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     ]);
     await show(page, 'api-keys');
     await page.getByText('There are no keys yet.').waitFor();
-    await page.locator('summary', { hasText: 'Keys that no longer work' }).click();
+    await page.locator('summary', { hasText: 'Revoked and expired keys' }).click();
     await expectSound(page);
     await send(page, 'Create key');
     await page.getByText('Enter a name.').waitFor();

@@ -147,7 +147,7 @@ describe('a key in the list', () => {
     expect(await guide.text()).toMatch(/every request with it is rejected as\s+\[`api_key_revoked`\]/);
     const page = await visiting.get(answer.location ?? '');
     expect(page.text).toContain('“test” has been revoked');
-    expect(page.text).toMatch(/Keys that no longer work <span class="count">1</);
+    expect(page.text).toMatch(/Revoked and expired keys <span class="count">1</);
     expect(page.text).toMatch(/<q>test<\/q>/);
     expect((await visiting.get(`${keyPath}/revoke`)).location).toBe(path);
     expect((await visiting.post(`${keyPath}/revoke`, { csrfToken: await visiting.csrfToken() })).status).toBe(303);
@@ -159,7 +159,7 @@ describe('a key in the list', () => {
       [tenant.organization.id],
     );
     expect((await visiting.get(path)).text).toMatch(
-      /Keys that no longer work <span class="count">101<[^]*The latest 100 are shown/,
+      /Revoked and expired keys <span class="count">101<[^]*The latest 100 are shown/,
     );
   });
 

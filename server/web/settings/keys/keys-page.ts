@@ -60,9 +60,9 @@ export function keysPage(visit: Visit, view: KeysView) {
     ended.length > 0 &&
     collapsible(
       'revoked',
-      counted('Keys that no longer work', endedCount),
+      counted('Revoked and expired keys', endedCount),
       html`${endedCount > ended.length && html`<p class="quiet">The latest ${ended.length} are shown.</p>`}
-      ${keyTable(visit, overview, { keys: ended, label: 'Keys that no longer work' })}`,
+      ${keyTable(visit, overview, { keys: ended, label: 'Revoked and expired keys' })}`,
     )
   }
   ${activity}`;
