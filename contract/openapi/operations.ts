@@ -54,15 +54,9 @@ function describeParameter({ name, in: place, description = '', required, schema
     ...(required && { required }),
     ...(bare.type === 'object' && { style: 'deepObject', explode: true }),
     ...(bare.type === 'array' && { style: 'form', explode: false }),
-    schema: { ...bare, ...valueNames(bare) },
+    schema: bare,
     ...(examples.length > 0 && { example: examples[0] }),
   };
-}
-
-/** Generators leave out the `-` when they make names from values: `-name` would have the same one as `name`. */
-function valueNames({ enum: values = [] }: Schema) {
-  const names = values.map((value) => String(value).replace(/^-(.*)/, '$1Descending'));
-  return names.every((name) => values.includes(name)) ? {} : { 'x-enum-varnames': names };
 }
 
 /** Unique within an organization: left out of the example, which can then be sent more than once. */

@@ -73,7 +73,17 @@ function schemaFor30(schema: Schema): Schema {
   return {
     ...(only !== undefined && { type: only }),
     ...kept,
+    ...valueNames(schema),
     ...(types.includes('null') && { nullable: true }),
     ...(example !== undefined && { example }),
   };
+}
+
+/**
+ * Generators of 3.0 leave out the `-` when they make names from values: `-name` would have the same one as `name`. In 3.1,
+ * Kubb names an enumeration with such names after its parameter alone, so those of several lists would collide.
+ */
+function valueNames({ enum: values = [] }: Schema) {
+  const names = values.map((value) => String(value).replace(/^-(.*)/, '$1Descending'));
+  return names.every((name) => values.includes(name)) ? {} : { 'x-enum-varnames': names };
 }

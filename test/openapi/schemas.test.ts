@@ -145,10 +145,12 @@ describe.each([
     }
   });
 
-  test('has names for values that generated code would otherwise give the same name', () => {
+  test('has names for values that generated code would otherwise give the same name, in 3.0 only', () => {
     const parameters = operationsIn(document).flatMap(({ operation }) => operation.parameters);
     const sorts = parameters.filter(({ name }) => name === 'sort');
     expect(sorts).toHaveLength(3);
+    for (const { schema } of sorts) expect('x-enum-varnames' in schema).toBe(version === '3.0');
+    if (version === '3.1') return;
     for (const { schema } of parameters) {
       const names: unknown = schema['x-enum-varnames'] ?? schema.enum ?? [];
       const plain = [names].flat().map((name) => String(name).replaceAll(/\W/g, ''));
