@@ -28,7 +28,7 @@ export function createBackground(onError: (error: unknown) => void) {
     async close(): Promise<void> {
       isClosing = true;
       for (const timer of timers) clearInterval(timer);
-      while (running.size > 0) await Promise.all(running);
+      await Promise.all(running);
     },
   };
 }

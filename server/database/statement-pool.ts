@@ -100,7 +100,7 @@ export class StatementPool extends pg.Pool {
   #leave(shared: Shared, statement: UnderWay, error: unknown): boolean {
     shared.underWay.delete(statement);
     shared.hasMoved = true;
-    shared.isBroken ||= error !== undefined && !isHarmless(error);
+    shared.isBroken ||= error !== undefined;
     if (shared.isBroken || shared.underWay.size === 0) this.#close(shared);
     if (shared.underWay.size === 0) shared.client?.release(shared.isBroken);
     // A statement before it failed that should have prepared it.

@@ -1,6 +1,6 @@
 /** Statements that share a connection fail independently; parameters and rows arrive as they were sent. */
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { OpenedDatabase } from '../../server/database/orm.ts';
 import { Statement } from '../../server/database/statement.ts';
@@ -38,6 +38,13 @@ test('resends a statement that failed because the one before it did not prepare 
   lock.release();
   const found = { status: 'fulfilled', value: [{ one: 1 }] };
   expect(await Promise.all(others)).toEqual([[found], [found]]);
+});
+
+test('checks for slow statements only while there are any', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  await Promise.all([1, 2, 3].map(() => database.reads.run(new Statement('select 1', []), true)));
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 test('returns any text as it was sent, in rows of any length', async () => {
