@@ -17,6 +17,7 @@ import { forOrganization } from '../../server/database/tenant.ts';
 import { eraseCustomer } from '../../server/records/erase-customer.ts';
 import { publicId, storedId } from '../../server/records/public-id.ts';
 import { exportRoutes } from '../../server/web/settings/export/export-routes.ts';
+import { setPlan } from '../../server/accounts/organizations.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import { auditLog, signIn, someone } from './visiting.ts';
@@ -394,6 +395,8 @@ describe('an import', () => {
     // The list is kept when the next file is uploaded.
     expect(words(await check(visiting, 'externalId,name\nC-3,Cy\n'))).toContain('Import customers.csv?');
     expect(words((await visiting.get(path)).text)).toContain('Created');
+    await setPlan(world.database, tenant.organization, 'free');
+    expect((await visiting.get(path)).location).toBe('/settings/imports');
   });
 
   test('offers templates to fill in, and accepts them without questions', async () => {

@@ -46,14 +46,6 @@ export const sectionPage = (current: Section, lead: Html | string, content: Html
   ...more,
 });
 
-/** Any other page of a section. */
-export const innerPage = (current: Section, title: string, main: Html, more?: Partial<Page>): Page => ({
-  title,
-  main,
-  current,
-  ...more,
-});
-
 /** A page with a single card. */
 export const cardPage = (title: string, content: Html, more?: Partial<Page>): Page => ({
   title,

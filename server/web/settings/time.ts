@@ -7,7 +7,7 @@ const units = [
   [86_400, 'day'],
 ] as const;
 
-const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
+const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
 
 /** How long ago, within the last month; otherwise the day. */
 export function ago(at: string, nowMs = Date.now()): string {
@@ -31,14 +31,7 @@ function timed(at: string, text: string) {
 export const timeAgo = (at: string) => timed(at, ago(at));
 export const timeDay = (at: string) => timed(at, dayOf(at));
 
-const minute = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-  timeZone: 'UTC',
-});
+const minute = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
 
 /** `4 Mar 2026, 14:05 UTC`: for future times. */
 export const timeUntil = (at: string) => timed(at, `${minute.format(new Date(at))} UTC`);

@@ -6,7 +6,8 @@ import { Html, html, serviceName } from '../../html.ts';
 import { codeField, hidden, passwordField, problemOf } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { postForm, questionPage } from '../forms.ts';
-import { cardPage, connectingTo, innerPage } from '../page.ts';
+import { cardPage, connectingTo } from '../page.ts';
+import type { Page } from '../page.ts';
 import { badge, card, copyable, notice } from '../sections.ts';
 import { timeDay } from '../time.ts';
 import type { Visit } from '../visit.ts';
@@ -82,7 +83,7 @@ export const withoutPasswordPage = cardPage(
   { current },
 );
 
-export function recoveryCodesPage({ member }: Visit, codes: readonly string[], next: string = current) {
+export function recoveryCodesPage({ member }: Visit, codes: readonly string[], next: string = current): Page {
   const text = `${codes.join('\n')}\n`;
   const file = `Recovery codes of ${serviceName} for ${member.email}. Each works once.\n\n${text}`;
   const main = html`<h1>Two-factor authentication</h1>
@@ -104,7 +105,7 @@ export function recoveryCodesPage({ member }: Visit, codes: readonly string[], n
         <a href="${next}" role="button">I have saved them</a>
       </p>
     </section>`;
-  return innerPage(current, 'Recovery codes', main, { status: 201, ...connectingTo(next) });
+  return { title: 'Recovery codes', main, current, status: 201, ...connectingTo(next) };
 }
 
 const confirmations = {

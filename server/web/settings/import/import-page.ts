@@ -1,8 +1,4 @@
 /** Import and export: the upload form, the progress and the result of an import, and the downloads. */
-import type { ScopedEntityManager } from '../../../database/tenant.ts';
-import { Customer } from '../../../entities/customer.ts';
-import { Item } from '../../../entities/item.ts';
-import { Proposal } from '../../../entities/proposal.ts';
 import { isInterrupted, isWorking } from '../../../entities/upload.ts';
 import type { Upload } from '../../../entities/upload.ts';
 import type { FieldInfo } from '../../../import/fields.ts';
@@ -12,7 +8,9 @@ import type { Html } from '../../html.ts';
 import { exportFormatLabels, labeled, selectField, textField } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { failedNotice, postForm } from '../forms.ts';
-import { innerPage, sectionPage } from '../page.ts';
+import { sectionPage } from '../page.ts';
+import type { Page } from '../page.ts';
+import { readList, recordKinds, recordPath, titleOf } from '../records/record-kinds.ts';
 import { card, collapsible, responsiveTable, teamNotice } from '../sections.ts';
 import { count } from '../usage/usage-chart.ts';
 import type { Visit } from '../visit.ts';
@@ -117,48 +115,39 @@ function exportSection(visit: Visit, rejected: Rejected | undefined): Html {
   return card('export', 'Export', postForm(visit, '/settings/exports', content, html` class="stack" data-download`));
 }
 
-/** A record that still exists, and its name. */
-type Named = { id: string; name: string };
-
 /** The page of all records has the rest. */
 const most = 100;
 
-export async function endedPage({ em }: Visit, upload: Upload, hasRejects: boolean) {
-  const { fileName, createdAt, summary, kind, records } = upload;
+export async function endedPage(visit: Visit, upload: Upload, hasRejects: boolean): Promise<Page> {
+  const { fileName, createdAt, summary } = upload;
   const main = html` <h1>${fileName}</h1>
     <p class="lead">Imported on ${createdAt.slice(0, 10)}. <a href="/settings/imports">All imports</a></p>
     ${summary && card('result', 'Result', summarySection(upload, summary, hasRejects))}
-    ${list('Created', await namesOf(em, kind, records.created), summary?.created ?? 0, kind)}
-    ${list('Changed', await namesOf(em, kind, records.updated), summary?.updated ?? 0, kind)}`;
-  return innerPage('/settings/imports', fileName, main);
+    ${await recordList(visit, upload, 'created')} ${await recordList(visit, upload, 'updated')}`;
+  return { title: fileName, main, current: '/settings/imports' };
 }
 
-const idKinds = { customers: 'customer', items: 'item', proposals: 'proposal' } as const;
-
-function list(title: string, records: readonly Named[], all: number, kind: Upload['kind']): Html | false {
-  if (all === 0) return false;
-  const rows = records.map(({ id, name }) => {
-    const shown = publicId(idKinds[kind], id);
-    return { head: html`<a href="/settings/${kind}/${shown}">${name}</a>`, cells: [html`<code>${shown}</code>`] };
-  });
+/** The first of the records that the import created or changed, in the order of the file, with their current names. */
+async function recordList(
+  visit: Visit,
+  { kind, summary, records }: Upload,
+  deed: 'created' | 'updated',
+): Promise<Html | false> {
+  const { one, name } = recordKinds[kind];
+  const ids = records[deed].slice(0, most).map((id) => publicId(one, id));
+  if (ids.length === 0) return false;
+  const all = summary?.[deed] ?? 0;
+  const { data } = await readList(visit, { kind: recordKinds[kind], query: { ids, limit: String(most) } });
+  const rows = ids
+    .flatMap((id) => data.find((record) => record.id === id) ?? [])
+    .map((record) => ({
+      head: html`<a href="${recordPath(name, record.id)}">${titleOf(record)}</a>`,
+      cells: [html`<code>${record.id}</code>`],
+    }));
+  const title = deed === 'created' ? 'Created' : 'Changed';
   return html` <section class="card" aria-label="${title}">
     <h2>${title}</h2>
     ${responsiveTable({ label: title, heads: ['Name', 'ID'], rows, empty: 'These records no longer exist.' })}
-    ${all > records.length && html`<p class="quiet">The first ${count(records.length)} of ${count(all)}.</p>`}
+    ${all > rows.length && html`<p class="quiet">The first ${count(rows.length)} of ${count(all)}.</p>`}
   </section>`;
-}
-
-/** The first of these records, in the given order, with their current names. */
-async function namesOf(em: ScopedEntityManager, kind: Upload['kind'], all: readonly string[]): Promise<Named[]> {
-  const ids = all.slice(0, most);
-  const found = await load(em, kind, ids);
-  return ids.flatMap((id) => found.find((record) => record.id === id) ?? []);
-}
-
-async function load(em: ScopedEntityManager, kind: Upload['kind'], ids: readonly string[]): Promise<Named[]> {
-  const where = { id: { $in: [...ids] } };
-  if (kind === 'customers') return em.find(Customer, where);
-  if (kind === 'items') return em.find(Item, where);
-  const proposals = await em.find(Proposal, where);
-  return proposals.map(({ id, number, title }) => ({ id, name: `${number} ${title}` }));
 }

@@ -128,7 +128,8 @@ async function openUpload(visit: Visit): Promise<Upload | undefined> {
 
 async function showEnded(visit: Visit): Promise<Page | string> {
   const found = await findUpload(visit);
-  if (found.upload.state !== 'imported') return path;
+  // On the Free plan, the page of all imports says that this needs Team.
+  if (found.upload.state !== 'imported' || visit.organization.plan !== 'team') return path;
   return endedPage(visit, found.upload, found.hasRejects);
 }
 

@@ -6,9 +6,9 @@ import type { FailureGroup, UsageReport } from '../../../keys/usage-report.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { keyLink, warningSection, warningsFor } from '../keys/key-pages.ts';
-import { readList, recordKinds, recordPath } from '../records/record-kinds.ts';
+import { readList, recordKinds, recordPath, titleOf } from '../records/record-kinds.ts';
 import type { Listed, RecordKind } from '../records/record-kinds.ts';
-import { innerPage } from '../page.ts';
+import type { Page } from '../page.ts';
 import { definitionList, notice, responsiveTable, section } from '../sections.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { timeAgo } from '../time.ts';
@@ -24,7 +24,7 @@ export function overviewRoutes(guard: SessionGuard, { usage }: SettingsServices)
   });
 }
 
-async function overviewPage(visit: Visit) {
+async function overviewPage(visit: Visit): Promise<Page> {
   const { em, organization, member } = visit;
   const report = await readUsage(em);
   const failures = groupFailures(await readFailures(em)).slice(0, shown.failures);
@@ -40,7 +40,7 @@ async function overviewPage(visit: Visit) {
     ${warningSection(await warningsFor(visit))} ${figures(report, liveCount)}
     ${failureSection(failures, keys, sum(report.total) > 0)}
     <div class="newest">${newest}</div>`;
-  return innerPage('/settings/overview', 'Overview', main);
+  return { title: 'Overview', main, current: '/settings/overview' };
 }
 
 function figures({ total }: UsageReport, keyCount: number): Html {
@@ -71,18 +71,13 @@ function failureSection(failures: readonly FailureGroup[], keys: readonly ApiKey
 /** The newest records of each kind. */
 async function newestSections(visit: Visit): Promise<Html[]> {
   const sections: Html[] = [];
-  for (const kind of recordKinds)
+  for (const kind of Object.values(recordKinds))
     sections.push(newestSection(visit, kind, (await readList(visit, { kind, query: { limit: shown.records } })).data));
   return sections;
 }
 
-function newestSection({ member }: Visit, kind: RecordKind, data: Listed['data']): Html {
-  const { name } = kind;
-  const titles = data.map((record) => {
-    // The operation's response has the type that the kind's own row takes.
-    const [title = '', more] = kind.row(record as never);
-    return html`<li><a href="${recordPath(name, record.id)}">${title}</a> ${name === 'proposals' && more}</li>`;
-  });
+function newestSection({ member }: Visit, { name }: RecordKind, data: Listed['data']): Html {
+  const titles = data.map((record) => html`<li><a href="${recordPath(name, record.id)}">${titleOf(record)}</a></li>`);
   const content = html`${
       titles.length > 0
         ? html`<ul>

@@ -5,7 +5,7 @@
 import type { z } from 'zod';
 import { customerStatuses } from '../../../../contract/customers.ts';
 import type { Customer } from '../../../../contract/customers.ts';
-import { itemTypes } from '../../../../contract/items.ts';
+import { itemStatuses, itemTypes } from '../../../../contract/items.ts';
 import type { item } from '../../../../contract/items.ts';
 import { labelOf } from '../../../../contract/openapi/label.ts';
 import { proposalStatuses } from '../../../../contract/proposals.ts';
@@ -36,8 +36,10 @@ type Shown = {
 };
 export type RecordKind = ReturnType<typeof kindOf>;
 
-const kindOf = (name: 'customers' | 'proposals' | 'items', shown: Shown) => {
-  const one = name.slice(0, -1);
+const ones = { customers: 'customer', proposals: 'proposal', items: 'item' } as const;
+
+const kindOf = (name: keyof typeof ones, shown: Shown) => {
+  const one = ones[name];
   // `parameter` is the path parameter of `get`.
   return { name, one, label: labelOf(name), list: v1[name].list, get: v1[name].get, parameter: `${one}Id`, ...shown };
 };
@@ -56,8 +58,8 @@ export const amount = (value: string, currency: string): Html =>
 
 export const recordPath = (kind: RecordKind['name'], id: string): string => `/settings/${kind}/${id}`;
 
-export const recordKinds = [
-  kindOf('customers', {
+export const recordKinds = {
+  customers: kindOf('customers', {
     searched: 'Name, email, phone, city, external ID',
     filters: [
       { name: 'status', label: 'Status', options: { ...all, ...titled(customerStatuses) } },
@@ -73,7 +75,7 @@ export const recordKinds = [
       timeDay(createdAt),
     ],
   }),
-  kindOf('proposals', {
+  proposals: kindOf('proposals', {
     searched: 'Number, title, customer',
     filters: [
       { name: 'status', label: 'Status', options: { ...all, ...titled(proposalStatuses) } },
@@ -89,11 +91,11 @@ export const recordKinds = [
       timeDay(statusChangedAt),
     ],
   }),
-  kindOf('items', {
+  items: kindOf('items', {
     searched: 'Name, SKU, description',
     filters: [
       { name: 'type', label: 'Type', options: { ...all, ...titled(itemTypes) } },
-      { name: 'status', label: 'Status', options: { ...all, ...titled(customerStatuses) } },
+      { name: 'status', label: 'Status', options: { ...all, ...titled(itemStatuses) } },
       { name: 'sort', label: 'Order', options: { ...newest, name: 'By name' } },
     ],
     heads: ['Name', 'SKU', 'Type', 'Price', 'Status', 'Created'],
@@ -106,15 +108,18 @@ export const recordKinds = [
       timeDay(createdAt),
     ],
   }),
-] as const;
-
-export type Listed = {
-  data: readonly { id: string; customer?: Proposal['customer'] }[];
-  pagination: { nextCursor: string | null };
 };
-export type OneRecord = { id: string; name?: string; number?: string; title?: string } & Readonly<
-  Record<string, unknown>
->;
+
+export type OneRecord = {
+  id: string;
+  name?: string;
+  number?: string;
+  title?: string;
+  customer?: Proposal['customer'];
+} & Readonly<Record<string, unknown>>;
+export type Listed = { data: readonly OneRecord[]; pagination: { nextCursor: string | null } };
+
+export const titleOf = ({ name, number, title }: OneRecord): string => name ?? `${number} · ${title}`;
 
 const asKey = ({ member, organization }: Visit): AuthenticatedKey => ({
   id: member.id,

@@ -5,7 +5,7 @@ import { eventTimes } from '../../../../contract/proposals.ts';
 import type { Proposal } from '../../../../contract/proposals.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import { innerPage } from '../page.ts';
+import type { Page } from '../page.ts';
 import {
   badge,
   collapsible,
@@ -18,7 +18,7 @@ import {
 } from '../sections.ts';
 import { timeDay } from '../time.ts';
 import type { Visit } from '../visit.ts';
-import { amount, recordPath, statusBadge } from './record-kinds.ts';
+import { amount, recordPath, statusBadge, titleOf } from './record-kinds.ts';
 import type { OneRecord, RecordKind } from './record-kinds.ts';
 import { sectionOf } from './records-page.ts';
 
@@ -30,8 +30,8 @@ type View = {
   erased?: Html | false | undefined;
 };
 
-export function recordPage({ member, context }: Visit, { kind, record, done, erased }: View) {
-  const title = record.name ?? [record.number, record.title].filter(Boolean).join(' · ');
+export function recordPage({ member, context }: Visit, { kind, record, done, erased }: View): Page {
+  const title = titleOf(record);
   const isCustomer = kind.name === 'customers';
   const isErasable = isCustomer && member.role === 'admin' && !record.erasedAt;
   const main = html` <p class="back"><a href="${sectionOf(kind)}">← All ${kind.name}</a></p>
@@ -48,7 +48,7 @@ export function recordPage({ member, context }: Visit, { kind, record, done, era
     ${erased} ${kind.name === 'proposals' && linesSection(record as unknown as Proposal)}
     ${section('fields', 'Fields', definitionList('fields', fieldsOf(record)))}
     ${collapsible('json', 'As the API returns it', asJson(kind, record, context.baseUrl()))}`;
-  return innerPage(sectionOf(kind), title, main);
+  return { title, main, current: sectionOf(kind) };
 }
 
 /** Nested objects are shown with their own fields; lines have their own table. */
@@ -65,8 +65,7 @@ function printValue(name: string, value: unknown): Html | string {
   if (typeof value === 'object') return printObject(value, name === 'metadata' ? (inner) => inner : labelOf);
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   if (name.endsWith('At')) return timeDay(text);
-  const linked = { customerId: 'customers', itemId: 'items' } as const;
-  if (name === 'customerId' || name === 'itemId') return html`<a href="${recordPath(linked[name], text)}">${text}</a>`;
+  if (name === 'customerId') return html`<a href="${recordPath('customers', text)}">${text}</a>`;
   return html`<span class="text">${text}</span>`;
 }
 

@@ -31,7 +31,7 @@ const doneBy = [
 ] as const;
 
 export function recordRoutes(guard: SessionGuard, context: SettingsServices): void {
-  for (const kind of recordKinds) {
+  for (const kind of Object.values(recordKinds)) {
     guard.page(`/${kind.name}`, async (visit) => {
       if (visit.organization.plan !== 'team') return recordsNeedTeamPage(visit, kind);
       const search = searchOf(new URL(visit.request.originalUrl, 'http://settings.invalid').search);
@@ -67,7 +67,7 @@ function erasureRoutes(guard: SessionGuard, { database, uploads }: SettingsServi
   const showErasure = async (visit: Visit) => {
     requireAdminVisit(visit, 'erase personal data');
     const id = idIn(visit, 'customer');
-    const record = await readRecord(visit, recordKinds[0]);
+    const record = await readRecord(visit, recordKinds.customers);
     return erasePage(visit, record, await countProposals(tenantOf(visit), id));
   };
   const erase = async (change: Change): Promise<string> => {

@@ -11,7 +11,8 @@ import { pathOf } from '../../docs/reference/samples.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { endOf, keyLink, warningsFor, warningsOfKey } from '../keys/key-pages.ts';
-import { innerPage, sectionPage } from '../page.ts';
+import { sectionPage } from '../page.ts';
+import type { Page } from '../page.ts';
 import { badge, collapsible, counted, responsiveTable, section } from '../sections.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { ago, dayOf, timeAgo, timeDay, timeUntil } from '../time.ts';
@@ -39,7 +40,7 @@ async function usagePage({ em, organization }: Visit) {
   return sectionPage('/settings/usage', lead, content);
 }
 
-async function keyUsagePage(visit: Visit) {
+async function keyUsagePage(visit: Visit): Promise<Page> {
   const key = await findKey(visit.em, idIn(visit, 'key'));
   const report = await readUsage(visit.em, { keyId: key.id });
   const failures = await readFailures(visit.em, key.id);
@@ -61,7 +62,7 @@ async function keyUsagePage(visit: Visit) {
         </p>
         ${failureTable(groupFailures(failures))}`,
     )}`;
-  return innerPage('/settings/api-keys', key.name, main);
+  return { title: key.name, main, current: '/settings/api-keys' };
 }
 
 /** Why a key that is still in use gets errors. */

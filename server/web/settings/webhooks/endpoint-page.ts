@@ -6,7 +6,7 @@ import { html } from '../../html.ts';
 import { hidden } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { buttonForm, failedNotice, postForm, radioField } from '../forms.ts';
-import { innerPage } from '../page.ts';
+import type { Page } from '../page.ts';
 import { badge, collapsible, notice, responsiveTable, section } from '../sections.ts';
 import { timeAgo } from '../time.ts';
 import type { Visit } from '../visit.ts';
@@ -21,7 +21,7 @@ type View = {
 
 export const shownDeliveries = 50;
 
-export function endpointPage(visit: Visit, { endpoint, deliveries, done, rejected }: View) {
+export function endpointPage(visit: Visit, { endpoint, deliveries, done, rejected }: View): Page {
   const path = endpointPath(endpoint);
   const isOn = endpoint.activeSince !== null;
   // Failed deliveries may be older than those listed.
@@ -50,7 +50,7 @@ export function endpointPage(visit: Visit, { endpoint, deliveries, done, rejecte
         ${buttonForm(visit, `${path}/remove`, 'Remove endpoint')}`,
     )}
     <p><a href="${webhooksPath}">All endpoints</a></p>`;
-  return innerPage(webhooksPath, endpoint.name, main);
+  return { title: endpoint.name, main, current: webhooksPath };
 }
 
 export const overlaps: Record<ReplacementOverlap, string> = {

@@ -10,7 +10,8 @@ import { html } from '../../html.ts';
 import { field, problemOf, textField } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { failedNotice, postForm } from '../forms.ts';
-import { innerPage, sectionPage } from '../page.ts';
+import { sectionPage } from '../page.ts';
+import type { Page } from '../page.ts';
 import { badge, card, counted, notice, responsiveTable, secretSection, section, teamNotice } from '../sections.ts';
 import { timeAgo } from '../time.ts';
 import type { Visit } from '../visit.ts';
@@ -68,7 +69,7 @@ function createSection(visit: Visit, { endpoints, rejected }: View) {
 }
 
 /** Shown once, after an endpoint was created or its secret replaced. */
-export const secretPage = ({ endpoint, secret }: IssuedEndpoint) => {
+export const secretPage = ({ endpoint, secret }: IssuedEndpoint): Page => {
   const main = secretSection({
     title: `Copy the secret of “${endpoint.name}” now`,
     isWholePage: true,
@@ -78,7 +79,7 @@ export const secretPage = ({ endpoint, secret }: IssuedEndpoint) => {
     name: 'the secret',
     next: endpointPath(endpoint),
   });
-  return innerPage(webhooksPath, 'The secret of your endpoint', main, { status: 201 });
+  return { title: 'The secret of your endpoint', main, current: webhooksPath, status: 201 };
 };
 
 const prefix = 'event ';
