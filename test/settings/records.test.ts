@@ -154,7 +154,7 @@ describe('erasing a customer', () => {
     const admin = await signIn(world, await someone(world, tenant, 'admin'));
     expect((await admin.get(path)).text).toContain('its proposal');
     const sent = await admin.post(path, { csrfToken: await admin.csrfToken() });
-    expect([sent.status, sent.location]).toEqual([303, `/settings/customers/${customer.id}?erased`]);
+    expect([sent.status, sent.location]).toEqual([303, `/settings/customers/${customer.id}?done=erased`]);
     expect((await admin.get(sent.location ?? '')).text).not.toContain('Ana Trujillo');
     expect((await tenant.call('GET', `/v1/customers/${customer.id}`)).body.email).toBeNull();
     expect((await auditLog(world, tenant)).filter((line) => line.startsWith('customer'))).toEqual([
@@ -189,9 +189,9 @@ describe('erasing a customer', () => {
     // Even if the button is pressed twice.
     for (let press = 0; press < 2; press += 1) {
       const sent = await admin.post(`${page}/release`, { csrfToken: await admin.csrfToken() });
-      expect([sent.status, sent.location]).toEqual([303, `${page}?released`]);
+      expect([sent.status, sent.location]).toEqual([303, `${page}?done=released`]);
     }
-    const { text } = await admin.get(`${page}?released`);
+    const { text } = await admin.get(`${page}?done=released`);
     expect(text).toContain('The external ID can be used again.');
     expect(text).not.toContain(offer);
     expect((await tenant.call('POST', '/v1/customers', known)).status).toBe(201);

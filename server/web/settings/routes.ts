@@ -5,6 +5,7 @@ import { createMailer } from '../../outgoing/mail.ts';
 import type { MailOptions } from '../../outgoing/mail.ts';
 import { SecondStep } from '../../accounts/second-step.ts';
 import { SignIns } from '../../accounts/sign-in.ts';
+import { Clients } from '../../connect/clients.ts';
 import { SingleSignOn } from '../../accounts/single-sign-on.ts';
 import type { Provider } from '../../accounts/single-sign-on.ts';
 import { TwoFactor } from '../../accounts/two-factor.ts';
@@ -63,6 +64,7 @@ export function settingsRouter({ mail, singleSignOn: provider, ...parts }: Route
     devices,
     mailer: mail && createMailer(mail),
     singleSignOn: provider && new SingleSignOn({ ...parts, provider }),
+    clients: new Clients({ secret: parts.secret, destinations: parts.webhooks.destinations }),
   };
   const router = Router({ caseSensitive: true });
   const guard = new SessionGuard(router, services);
@@ -77,7 +79,7 @@ export function settingsRouter({ mail, singleSignOn: provider, ...parts }: Route
   router.all('/imports', readUploadForm);
   router.use(express.urlencoded({ extended: false, limit: '16kb', parameterLimit: 20 }));
   router.get('/', (_, response) => response.redirect(303, homePath));
-  for (const register of topics) register(guard, services);
+  for (const register of topics) register(guard);
   if (services.singleSignOn) singleSignOnRoutes(guard, services.singleSignOn);
   rejectOtherMethods(router);
   router.use(() => {
@@ -87,7 +89,7 @@ export function settingsRouter({ mail, singleSignOn: provider, ...parts }: Route
   return router;
 }
 
-const topics: readonly ((guard: SessionGuard, context: SettingsServices) => void)[] = [
+const topics: readonly ((guard: SessionGuard) => void)[] = [
   signInRoutes,
   codeRoutes,
   keyRoutes,

@@ -7,6 +7,7 @@ import type { SecondStep } from '../../accounts/second-step.ts';
 import type { SignIns, Visitor } from '../../accounts/sign-in.ts';
 import type { SingleSignOn } from '../../accounts/single-sign-on.ts';
 import type { TwoFactor } from '../../accounts/two-factor.ts';
+import type { Clients } from '../../connect/clients.ts';
 import type { KeyDirectory } from '../../keys/directory.ts';
 import type { UsageLog } from '../../keys/usage.ts';
 import type { AdmissionParts } from '../../api/perform.ts';
@@ -92,6 +93,8 @@ export type SettingsServices = SettingsParts & {
   mailer: Mailer | undefined;
   /** Undefined if no OpenID provider is configured. */
   singleSignOn: SingleSignOn | undefined;
+  /** The applications that ask for a key. */
+  clients: Clients;
 };
 
 /** Sends in the background: no request waits for the mail server. */

@@ -3,7 +3,6 @@ import { admitDocument } from '../../../accounts/attempts.ts';
 import { listMembers } from '../../../accounts/members.ts';
 import { readAuthorization, RejectedAuthorization, returnUrl } from '../../../connect/authorization.ts';
 import type { Asked } from '../../../connect/authorization.ts';
-import { Clients } from '../../../connect/clients.ts';
 import { issueCode } from '../../../connect/codes.ts';
 import { OAuthError } from '../../../connect/oauth-error.ts';
 import { hostOf } from '../../../connect/redirect-uri.ts';
@@ -13,21 +12,19 @@ import { field } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { rejectTooMany } from '../visit.ts';
-import type { Change, Result, SettingsServices, Visit } from '../visit.ts';
+import type { Change, Result, Visit } from '../visit.ts';
 import { connectPage, rejectedPage } from './connect-page.ts';
 
-export function connectRoutes(guard: SessionGuard, { secret, webhooks }: SettingsServices): void {
-  const clients = new Clients({ secret, destinations: webhooks.destinations });
+export const connectRoutes = (guard: SessionGuard): void =>
   guard.form('/connect', {
     action: 'key_created',
-    show: (visit, rejected) => withRequest(visit, clients, (asked) => show(visit, asked, rejected)),
+    show: (visit, rejected) => withRequest(visit, (asked) => show(visit, asked, rejected)),
     submit: async (change) => {
       if (change.member.role !== 'admin') await requireRoomForKey(change.em, change.member);
-      return withRequest(change, clients, (asked) => connect(change, asked));
+      return withRequest(change, (asked) => connect(change, asked));
     },
     isSolvable: ({ code }) => code !== 'role',
   });
-}
 
 /**
  * Does the work with the application's request. An invalid one gets a page with a link back to the application. It is not
@@ -35,11 +32,10 @@ export function connectRoutes(guard: SessionGuard, { secret, webhooks }: Setting
  */
 async function withRequest(
   { request, member, context }: Visit,
-  clients: Clients,
   work: (asked: Asked) => Promise<Result>,
 ): Promise<Result> {
   const admit = async () => rejectTooMany(await admitDocument(context.database.signIns, member.id));
-  const find = (clientId: string) => clients.find(clientId, admit);
+  const find = (clientId: string) => context.clients.find(clientId, admit);
   const fields = Object(request.method === 'POST' ? request.body : request.query);
   try {
     return await work(await readAuthorization(fields, find, context.baseUrl()));

@@ -13,19 +13,15 @@ import { definitionList, notice, responsiveTable, section } from '../sections.ts
 import type { SessionGuard } from '../session-guard.ts';
 import { timeAgo } from '../time.ts';
 import { count } from '../usage/usage-chart.ts';
-import type { SettingsServices, Visit } from '../visit.ts';
+import type { Visit } from '../visit.ts';
 
 const shown = { failures: 5, records: '5' };
 
-export function overviewRoutes(guard: SessionGuard, { usage }: SettingsServices): void {
-  guard.page('/overview', async (visit) => {
-    await usage.flush();
-    return overviewPage(visit);
-  });
-}
+export const overviewRoutes = (guard: SessionGuard): void => guard.page('/overview', overviewPage);
 
 async function overviewPage(visit: Visit): Promise<Page> {
-  const { em, organization, member } = visit;
+  const { em, organization, member, context } = visit;
+  await context.usage.flush();
   const report = await readUsage(em);
   const failures = groupFailures(await readFailures(em)).slice(0, shown.failures);
   const keys = await em.find(ApiKey, { id: { $in: failures.map(({ latest }) => latest.keyId) } });

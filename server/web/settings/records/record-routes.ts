@@ -13,24 +13,26 @@ import { storedId } from '../../../records/public-id.ts';
 import { requireAdmin, requireTeam } from '../../../records/require-admin.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
+import { field } from '../fields.ts';
 import { postForm, questionPage } from '../forms.ts';
 import { pageNotFound } from '../page.ts';
+import type { Page } from '../page.ts';
 import { card } from '../sections.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { count } from '../usage/usage-chart.ts';
-import { idIn, requireAdminVisit } from '../visit.ts';
-import type { Change, SettingsServices, Visit } from '../visit.ts';
+import { idIn, requireAdminVisit, sentenceFor } from '../visit.ts';
+import type { Change, Visit } from '../visit.ts';
 import { readList, readRecord, recordKinds, recordPath } from './record-kinds.ts';
 import type { OneRecord, RecordKind } from './record-kinds.ts';
 import { recordPage } from './record-page.ts';
 import { inputOf, recordsNeedTeamPage, recordsPage, searchOf } from './records-page.ts';
 
-const doneBy = [
-  ['erased', 'The personal data has been erased.'],
-  ['released', 'The external ID can be used again.'],
-] as const;
+const sentences = {
+  erased: 'The personal data has been erased.',
+  released: 'The external ID can be used again.',
+};
 
-export function recordRoutes(guard: SessionGuard, context: SettingsServices): void {
+export function recordRoutes(guard: SessionGuard): void {
   for (const kind of Object.values(recordKinds)) {
     guard.page(`/${kind.name}`, async (visit) => {
       if (visit.organization.plan !== 'team') return recordsNeedTeamPage(visit, kind);
@@ -44,12 +46,12 @@ export function recordRoutes(guard: SessionGuard, context: SettingsServices): vo
     guard.page(`/${kind.name}/:id`, async (visit) => {
       if (visit.organization.plan !== 'team') return recordsNeedTeamPage(visit, kind);
       const record = await readRecord(visit, kind);
-      const done = doneBy.find(([name]) => name in visit.request.query)?.[1];
+      const done = sentenceFor(sentences, field(visit.request.query, 'done'));
       return recordPage(visit, { kind, record, done, erased: await releaseOffer(visit, record) });
     });
   }
-
-  erasureRoutes(guard, context);
+  guard.form('/customers/:id/erase', { action: 'customer_erased', show: showErasure, submit: erase });
+  guard.form('/customers/:id/release', { action: 'external_id_released', submit: release });
 }
 
 /** The sentence for a parameter that the API rejects. */
@@ -61,31 +63,28 @@ function whatIsWrong(error: unknown, { filters }: RecordKind): string {
   return `${label ?? first.field} ${first.message}.`;
 }
 
-function erasureRoutes(guard: SessionGuard, { database, uploads }: SettingsServices): void {
-  const tenantOf = ({ organization }: Visit) => forOrganization(database, organization.id);
+const tenantOf = ({ organization, context }: Visit) => forOrganization(context.database, organization.id);
 
-  const showErasure = async (visit: Visit) => {
-    requireAdminVisit(visit, 'erase personal data');
-    const id = idIn(visit, 'customer');
-    const record = await readRecord(visit, recordKinds.customers);
-    return erasePage(visit, record, await countProposals(tenantOf(visit), id));
-  };
-  const erase = async (change: Change): Promise<string> => {
-    await asAdmin(change, 'customer_erased', ['erase personal data', 'Erasing personal data here needs'], (id) =>
-      eraseCustomer(tenantOf(change), id, change.member.id),
-    );
-    await uploads.removeErased();
-    return `${pathOf(change)}?erased`;
-  };
-  guard.form('/customers/:id/erase', { action: 'customer_erased', show: showErasure, submit: erase });
+async function showErasure(visit: Visit): Promise<Page> {
+  requireAdminVisit(visit, 'erase personal data');
+  const id = idIn(visit, 'customer');
+  const record = await readRecord(visit, recordKinds.customers);
+  return erasePage(visit, record, await countProposals(tenantOf(visit), id));
+}
 
-  const release = async (change: Change): Promise<string> => {
-    await asAdmin(change, 'external_id_released', ['release external IDs', 'Releasing external IDs needs'], (id) =>
-      releaseExternalId(tenantOf(change), id, change.member.id),
-    );
-    return `${pathOf(change)}?released`;
-  };
-  guard.form('/customers/:id/release', { action: 'external_id_released', submit: release });
+async function erase(change: Change): Promise<string> {
+  await asAdmin(change, 'customer_erased', ['erase personal data', 'Erasing personal data here needs'], (id) =>
+    eraseCustomer(tenantOf(change), id, change.member.id),
+  );
+  await change.context.uploads.removeErased();
+  return `${pathOf(change)}?done=erased`;
+}
+
+async function release(change: Change): Promise<string> {
+  await asAdmin(change, 'external_id_released', ['release external IDs', 'Releasing external IDs needs'], (id) =>
+    releaseExternalId(tenantOf(change), id, change.member.id),
+  );
+  return `${pathOf(change)}?done=released`;
 }
 
 /** `work` returns undefined if there is no such customer. */

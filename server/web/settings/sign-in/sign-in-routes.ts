@@ -22,13 +22,13 @@ import type { PublicRequest, SettingsServices } from '../visit.ts';
 import { continueSignIn } from './code-page.ts';
 import { forgottenDonePage, forgottenPage, passwordPage, signInPage, usedLinkPage } from './sign-in-page.ts';
 
-export function signInRoutes(guard: SessionGuard, { mailer }: SettingsServices): void {
+export function signInRoutes(guard: SessionGuard): void {
   guard.publicForm('/sign-in', { show: showSignIn, submit: signIn, isSolvable: () => true });
   guard.publicForm('/sign-out', { submit: signOut });
   guard.publicForm('/organization', { submit: switchOrganization });
   guard.publicForm('/password', { show: showLink, submit: choosePassword });
   guard.publicForm('/forgot-password', {
-    show: (_, rejected) => forgottenPage(mailer !== undefined, rejected),
+    show: ({ context }, rejected) => forgottenPage(context.mailer !== undefined, rejected),
     submit: requestLink,
   });
 }

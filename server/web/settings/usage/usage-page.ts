@@ -17,20 +17,17 @@ import { badge, collapsible, counted, responsiveTable, section } from '../sectio
 import type { SessionGuard } from '../session-guard.ts';
 import { ago, dayOf, timeAgo, timeDay, timeUntil } from '../time.ts';
 import { idIn } from '../visit.ts';
-import type { SettingsServices, Visit } from '../visit.ts';
+import type { Visit } from '../visit.ts';
 import { count, outcomeLabels, usageChart } from './usage-chart.ts';
 
-export function usageRoutes(guard: SessionGuard, { usage }: SettingsServices): void {
-  const pages = { '/usage': usagePage, '/api-keys/:id': keyUsagePage };
-  for (const [path, page] of Object.entries(pages))
-    guard.page(path, async (visit) => {
-      // So that the page includes what this process has counted so far.
-      await usage.flush();
-      return page(visit);
-    });
+export function usageRoutes(guard: SessionGuard): void {
+  guard.page('/usage', usagePage);
+  guard.page('/api-keys/:id', keyUsagePage);
 }
 
-async function usagePage({ em, organization }: Visit) {
+async function usagePage({ em, organization, context }: Visit) {
+  // So that the page includes what this process has counted so far.
+  await context.usage.flush();
   const report = await readUsage(em);
   const keys = await em.find(ApiKey, { id: { $in: report.keys.map(({ keyId }) => keyId) } });
   const byKey = report.keys.map(({ keyId, tally }) => ({ head: keyLink(keys, keyId), tally }));
@@ -41,6 +38,7 @@ async function usagePage({ em, organization }: Visit) {
 }
 
 async function keyUsagePage(visit: Visit): Promise<Page> {
+  await visit.context.usage.flush();
   const key = await findKey(visit.em, idIn(visit, 'key'));
   const report = await readUsage(visit.em, { keyId: key.id });
   const failures = await readFailures(visit.em, key.id);
