@@ -1,6 +1,6 @@
 /** Which addresses the service may be made to send to: public ones, and those in networks that the operator allows. */
-import { lookup } from 'node:dns';
 import type { LookupAddress } from 'node:dns';
+import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 
 /** Loopback, private, link-local with cloud metadata, shared, documentation, benchmark, multicast and reserved. */
@@ -37,7 +37,10 @@ export type Destinations = ReturnType<typeof createDestinations>;
 export type Resolve = (host: string) => Promise<LookupAddress[]>;
 
 /** `allowed` are networks that the operator allows, in CIDR notation. */
-export function createDestinations(allowed: readonly string[], resolveHost: Resolve = resolveByDns) {
+export function createDestinations(
+  allowed: readonly string[],
+  resolveHost: Resolve = (host) => lookup(host, { all: true }),
+) {
   const allowedList = listOf(allowed);
   const lookUp = shared(resolveHost);
   const isAllowed = (address: string) => allowedList.check(address, familyOf(address));
@@ -69,10 +72,4 @@ function shared(resolveHost: Resolve): Resolve {
     running.set(host, lookedUp);
     return lookedUp;
   };
-}
-
-function resolveByDns(host: string): Promise<LookupAddress[]> {
-  return new Promise((resolve, reject) => {
-    lookup(host, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses)));
-  });
 }
