@@ -40,6 +40,7 @@ export type FirstStep = {
 /** What the code page shows; `open` are the memberships that need no code. */
 export type Pending = Pick<Begun, 'email' | 'next' | 'userId' | 'memberIds'> & {
   credentials: Credential[];
+  apps: App[];
   open: string[];
 };
 /** `recovered`: the names of the organizations that a recovery code opened. */
@@ -101,15 +102,15 @@ export class SecondStep {
     if (markOf(credentials) !== passwords) return undefined;
     const apps = await twoFactor.read(first.memberIds);
     const isOpen = (id: string) => !apps.some(({ memberId }) => memberId === id);
-    return apps.length === 0 ? undefined : { ...first, credentials, open: first.memberIds.filter(isOpen) };
+    return apps.length === 0 ? undefined : { ...first, credentials, apps, open: first.memberIds.filter(isOpen) };
   }
 
   async finish(header: string | undefined, { code, device }: Attempt): Promise<CodeResult> {
     const { database, twoFactor, devices } = this.#parts;
     const first = await this.pending(header);
     if (!first) return { outcome: 'ended' };
+    const { apps } = first;
     const knownDevice = devices.known(header, first.email);
-    const apps = await twoFactor.read(first.memberIds);
     const distinct = apps.filter(({ id }, at) => apps.findIndex((app) => app.id === id) === at);
     const waits: number[] = [];
     for (const app of distinct) {
