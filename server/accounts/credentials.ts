@@ -21,7 +21,7 @@ const credentials = `members m join sign_in."user" u on u.email = m.email_key jo
   where m.removed_at is null`;
 
 const selectCredentials = `select m.id as "memberId", m.organization_id as "organizationId", u.id as "userId", a.password
-  from ${credentials} and m.email_key = $1 order by m.last_signed_in_at desc nulls last, m.id limit 50`;
+  from ${credentials}`;
 
 /**
  * The memberships of this address that have this password; `opensAll`: none has another. Takes as long if there is no such
@@ -29,7 +29,8 @@ const selectCredentials = `select m.id as "memberId", m.organization_id as "orga
  * organizations could crowd out the right one.
  */
 export async function matchPassword(connection: Connection, email: string, password: string) {
-  const { rows } = await connection.query<Credential>(selectCredentials, [email.toLowerCase()]);
+  const text = `${selectCredentials} and m.email_key = $1 order by m.last_signed_in_at desc nulls last, m.id limit 50`;
+  const { rows } = await connection.query<Credential>(text, [email.toLowerCase()]);
   const stored = [...new Set(rows.map((row) => row.password))];
   if (stored.length === 0) await hashPassword(password);
   const hashes = new Set<string>();
@@ -40,8 +41,7 @@ export async function matchPassword(connection: Connection, email: string, passw
 
 /** The stored passwords of these memberships, except removed ones. */
 export async function readPasswords(connection: Connection, memberIds: readonly string[]): Promise<Credential[]> {
-  const text = `select m.id as "memberId", m.organization_id as "organizationId", u.id as "userId", a.password
-    from ${credentials} and m.id = any($1) order by m.id`;
+  const text = `${selectCredentials} and m.id = any($1) order by m.id`;
   return (await connection.query<Credential>(text, [memberIds])).rows;
 }
 
@@ -98,13 +98,6 @@ export async function userOf(connection: Connection, { name, email }: Pick<Membe
   const [user] = rows;
   if (!user) throw new Error('The statement returns a row.');
   return user.id;
-}
-
-/** Which of these members have a password. */
-export async function readSignInReady(connection: Connection, memberIds: readonly string[]): Promise<Set<string>> {
-  const text = `select m.id from ${credentials} and m.id = any($1)`;
-  const { rows } = await connection.query<{ id: string }>(text, [memberIds]);
-  return new Set(rows.map(({ id }) => id));
 }
 
 /** Runs in the transaction that removes the member. Sessions that open nothing else end with their next request. */

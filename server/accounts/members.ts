@@ -1,5 +1,6 @@
 /** The members of an organization. An actor of `null` means the command line. */
 import { UniqueConstraintViolationException } from '@mikro-orm/core';
+import type pg from 'pg';
 import { email as emailSchema } from '../../contract/fields.ts';
 import type { Database } from '../database/orm.ts';
 import { forOrganization, forUpdate } from '../database/tenant.ts';
@@ -13,8 +14,8 @@ import { checkName } from '../records/name.ts';
 import { publicId } from '../records/public-id.ts';
 import { asAdmin } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
-import { deleteSignIn } from './credentials.ts';
-import { endTwoFactor } from './two-factor.ts';
+import { deleteSignIn, readPasswords } from './credentials.ts';
+import { endTwoFactor, readApps } from './two-factor.ts';
 
 export type NewMember = Pick<Member, 'email' | 'name' | 'role'>;
 
@@ -43,6 +44,21 @@ export async function addMember(
 /** Current members, by name. */
 export function listMembers(em: ScopedEntityManager): Promise<Member[]> {
   return em.find(Member, { removedAt: null }, { orderBy: { name: 'asc', id: 'asc' } });
+}
+
+/** A member, and how they can sign in. */
+export type MemberState = { member: Member; hasPassword: boolean; hasTwoFactor: boolean };
+
+export async function readMemberStates(em: ScopedEntityManager, signIns: pg.Pool): Promise<MemberState[]> {
+  const members = await listMembers(em);
+  const ids = members.map(({ id }) => id);
+  const idsIn = (rows: readonly { memberId: string }[]) => new Set(rows.map(({ memberId }) => memberId));
+  const [withPassword, withApp] = [idsIn(await readPasswords(signIns, ids)), idsIn(await readApps(signIns, ids))];
+  return members.map((member) => ({
+    member,
+    hasPassword: withPassword.has(member.id),
+    hasTwoFactor: withApp.has(member.id),
+  }));
 }
 
 export async function findMember(em: ScopedEntityManager, id: string): Promise<Member> {

@@ -1,7 +1,6 @@
 import { Argument, Option } from '@commander-js/extra-typings';
 import { invitation, twoFactorMail } from '../accounts/mail.ts';
-import { addMember, changeRole, listMembers, removeMember, resetTwoFactor } from '../accounts/members.ts';
-import { readSignInReady } from '../accounts/credentials.ts';
+import { addMember, changeRole, readMemberStates, removeMember, resetTwoFactor } from '../accounts/members.ts';
 import { membersWithEmail } from '../accounts/member-lookup.ts';
 import { readApps } from '../accounts/two-factor.ts';
 import { issueLink, linkHours, pathOfLink, setPassword } from '../accounts/password-links.ts';
@@ -62,14 +61,11 @@ type Access = Json & Which & { passwordStdin?: true | undefined };
 
 const list = ({ organization: slug, json }: Json & { organization: string }) =>
   inOrganization(slug, async (tenant, database) => {
-    const members = await listMembers(tenant.em());
-    const ids = members.map(({ id }) => id);
-    const ready = await readSignInReady(database.signIns, ids);
-    const apps = await readApps(database.signIns, ids);
-    const rows = members.map((member) => ({
+    const states = await readMemberStates(tenant.em(), database.signIns);
+    const rows = states.map(({ member, hasPassword, hasTwoFactor }) => ({
       ...present(member),
-      canSignIn: ready.has(member.id),
-      twoFactor: apps.some(({ memberId }) => memberId === member.id),
+      canSignIn: hasPassword,
+      twoFactor: hasTwoFactor,
       lastSignedInAt: member.lastSignedInAt,
     }));
     if (json) return printJson(rows);

@@ -1,6 +1,6 @@
 /** Turns a member's own two-factor authentication on and off, and issues new recovery codes. */
 import { admitCode, clearCodeAttempts } from '../../../accounts/attempts.ts';
-import { readSignInReady } from '../../../accounts/credentials.ts';
+import { readPasswords } from '../../../accounts/credentials.ts';
 import type { Credential } from '../../../accounts/credentials.ts';
 import { twoFactorMail } from '../../../accounts/mail.ts';
 import type { TwoFactorChange } from '../../../accounts/mail.ts';
@@ -40,7 +40,7 @@ type Work = (change: Change, app: App) => Promise<Page | string>;
 async function showSetUp(visit: Visit, rejected?: Rejected): Promise<Page | string> {
   const { request, context } = visit;
   if (visit.hasTwoFactor) return account;
-  if ((await readSignInReady(context.database.signIns, [visit.member.id])).size === 0) return withoutPasswordPage;
+  if ((await readPasswords(context.database.signIns, [visit.member.id])).length === 0) return withoutPasswordPage;
   const offer = context.twoFactor.offer(visit.sessionId, field(request.body, 'offer'));
   const next = field(request.method === 'GET' ? request.query : request.body, 'next');
   return setUpPage(visit, { offer, isRequired: needsTwoFactor(visit), next, rejected });

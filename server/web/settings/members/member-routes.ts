@@ -6,11 +6,10 @@ import {
   addMember,
   changeRole,
   findMember,
-  listMembers,
+  readMemberStates,
   removeMember,
   resetTwoFactor,
 } from '../../../accounts/members.ts';
-import { readSignInReady } from '../../../accounts/credentials.ts';
 import { issueLink as issuePasswordLink, linkHours, pathOfLink } from '../../../accounts/password-links.ts';
 import { ApiKey, Member } from '../../../entities/organization.ts';
 import type { Role } from '../../../entities/organization.ts';
@@ -74,11 +73,8 @@ const failingWith = (code: SettingsCode): Pick<Form, 'again' | 'isSolvable'> => 
 
 async function show(visit: Visit, view: Partial<MembersView>) {
   const { em, context } = visit;
-  const members = await listMembers(em.fork());
-  const ids = members.map(({ id }) => id);
-  const ready = await readSignInReady(context.database.signIns, ids);
-  const protectedIds = new Set((await context.twoFactor.read(ids)).map(({ memberId }) => memberId));
-  return membersPage(visit, { members, ready, protectedIds, done: await whatWasDone(visit), ...view });
+  const members = await readMemberStates(em.fork(), context.database.signIns);
+  return membersPage(visit, { members, done: await whatWasDone(visit), ...view });
 }
 
 /** The member in the path. Only admins see these pages. */

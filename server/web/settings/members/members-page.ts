@@ -1,4 +1,5 @@
 /** The members of the organization, and the pages to change a role, remove a member, and reset two-factor authentication. */
+import type { MemberState } from '../../../accounts/members.ts';
 import { nameLength } from '../../../entities/name.ts';
 import type { Member, Role } from '../../../entities/organization.ts';
 import { publicId } from '../../../records/public-id.ts';
@@ -14,11 +15,7 @@ import type { Visit } from '../visit.ts';
 export type IssuedLink = { member: Member; link: string; hours: number; mail: keyof typeof mailSentences };
 
 export type MembersView = {
-  members: Member[];
-  /** Ids of members who have a password. */
-  ready: ReadonlySet<string>;
-  /** Ids of members who have turned on two-factor authentication. */
-  protectedIds: ReadonlySet<string>;
+  members: MemberState[];
   done?: string | undefined;
   failure?: string;
   /** A link that this request issued. */
@@ -37,7 +34,7 @@ export function membersPage(visit: Visit, view: MembersView) {
   const { members, done, failure, issued } = view;
   const isAdmin = visit.member.role === 'admin';
   const heads = ['Name', 'Email', 'Role', ...(isAdmin ? ['Two-factor'] : []), 'Last sign-in'];
-  const rows = members.map((member) => memberRow(visit, member, view));
+  const rows = members.map((state) => memberRow(visit, state));
   const lead = 'Admins create, replace and revoke API keys and manage members. Members can see keys and usage.';
   const table = responsiveTable({ label: 'Members', heads, rows, empty: 'There are no members.' });
   const content = html`${notice('done', done)}${notice('failed', failure)} ${issued && issuedLink(issued)}
@@ -47,11 +44,10 @@ export function membersPage(visit: Visit, view: MembersView) {
   return sectionPage('/settings/members', lead, content, issued && { title: 'Password link', status: 201 });
 }
 
-function memberRow(visit: Visit, member: Member, { ready, protectedIds }: MembersView) {
+function memberRow(visit: Visit, { member, hasPassword, hasTwoFactor }: MemberState) {
   const isAdmin = visit.member.role === 'admin';
-  const hasTwoFactor = protectedIds.has(member.id);
   const isYou = member.id === visit.member.id;
-  const neverSignedIn = ready.has(member.id) ? 'Never' : badge('warm', 'Invited');
+  const neverSignedIn = hasPassword ? 'Never' : badge('warm', 'Invited');
   return {
     head: html`${member.name}${isYou && html` <small>you</small>`}`,
     cells: [
@@ -95,7 +91,7 @@ function inviteSection(visit: Visit, rejected: Rejected | undefined) {
   const fields = html`${textField({ id: 'name', label: 'Name', most: nameLength.member, rejected })}
     ${textField({ id: 'email', label: 'Email', type: 'email', most: 254, rejected })} ${roleField(role)}
     <button type="submit">Invite</button>`;
-  return card('invite', 'Invite a member', postForm(visit, '/settings/members', fields, html` class="columns"`));
+  return card('invite', 'Invite a member', postForm(visit, '/settings/members', fields, html` class="stack"`));
 }
 
 /** The setting that requires two-factor authentication of all members. */
@@ -132,7 +128,7 @@ function organizationSection(visit: Visit, rejected: Rejected | undefined) {
       value: currency,
       rejected,
     })} <button type="submit">Save</button>`;
-  const form = postForm(visit, '/settings/members/organization', fields, html` class="columns"`);
+  const form = postForm(visit, '/settings/members/organization', fields, html` class="stack"`);
   return card('details', 'Organization', form);
 }
 
