@@ -9,7 +9,7 @@ import { publicId } from '../records/public-id.ts';
 import { createDestinations } from '../outgoing/addresses.ts';
 import * as endpoints from '../webhooks/endpoints.ts';
 import type { EndpointParts, ReplacementOverlap } from '../webhooks/endpoints.ts';
-import { findEndpoint, listDeliveries, listEndpoints, resend, resendFailed, sendTest } from '../webhooks/log.ts';
+import { listDeliveries, listEndpoints, resend, resendFailed, sendTest } from '../webhooks/log.ts';
 import { createSeal } from '../text/seal.ts';
 import { adminCommand, asMember, inOrganization, organizationCommand } from './acting.ts';
 import { idOf, instant, jsonOption, printList, text } from './command.ts';
@@ -54,7 +54,7 @@ function declareReading(command: Command): void {
     .action((id, { organization, json }) =>
       inOrganization(organization, async (tenant) => {
         const em = tenant.em();
-        const { id: endpointId } = await findEndpoint(em, id);
+        const { id: endpointId } = await endpoints.findEndpoint(em, id);
         printList(json, (await listDeliveries(em, endpointId, 50)).map(presentDelivery));
       }),
     );
@@ -78,7 +78,7 @@ function declareChanges(command: Command): void {
     .action((id, { name, url, events, ...acting }) => {
       if (!name && !url && !events) throw new UsageError('give --name, --url or --events');
       return asMember(acting, async (em, member, database) => {
-        const before = await findEndpoint(em, id);
+        const before = await endpoints.findEndpoint(em, id);
         const fields = { id, name: name ?? before.name, url: url ?? before.url, events: events ?? before.events };
         await endpoints.changeEndpoint(em, member, fields, await partsOf(database));
         printLines(`Changed ${fields.name}.`);

@@ -153,11 +153,15 @@ export const removeEndpoint = (em: ScopedEntityManager, actor: Actor, id: string
     return { value: endpoint, entry: { detail: endpoint.name } };
   });
 
-export async function lockEndpoint(em: ScopedEntityManager, id: string): Promise<WebhookEndpoint> {
-  const where = { id, organizationId: organizationOf(em) };
-  const endpoint = await em.findOne(WebhookEndpoint, where, forUpdate);
-  if (!endpoint) throw noSuchEndpoint();
+export async function findEndpoint(
+  em: ScopedEntityManager,
+  id: string,
+  lock?: typeof forUpdate,
+): Promise<WebhookEndpoint> {
+  const endpoint = await em.findOne(WebhookEndpoint, { id, organizationId: organizationOf(em) }, lock);
+  if (!endpoint) throw new Problem('unknown', { sentence: 'This organization has no such endpoint.' });
   return endpoint;
 }
 
-export const noSuchEndpoint = () => new Problem('unknown', { sentence: 'This organization has no such endpoint.' });
+export const lockEndpoint = (em: ScopedEntityManager, id: string): Promise<WebhookEndpoint> =>
+  findEndpoint(em, id, forUpdate);

@@ -5,17 +5,11 @@ import { WebhookDelivery, WebhookEndpoint } from '../entities/webhook.ts';
 import { Problem } from '../problems/problem.ts';
 import { asAdmin, transactionStartOf } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
-import { lockEndpoint, noSuchEndpoint, privilege } from './endpoints.ts';
+import { lockEndpoint, privilege } from './endpoints.ts';
 import { hasten, lockBatch } from './restart.ts';
 
 export const listEndpoints = (em: ScopedEntityManager): Promise<WebhookEndpoint[]> =>
   em.find(WebhookEndpoint, {}, { orderBy: { createdAt: 'asc', id: 'asc' } });
-
-export async function findEndpoint(em: ScopedEntityManager, id: string): Promise<WebhookEndpoint> {
-  const endpoint = await em.findOne(WebhookEndpoint, { id });
-  if (!endpoint) throw noSuchEndpoint();
-  return endpoint;
-}
 
 /** Newest first. */
 export const listDeliveries = (

@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { unwrapWebhook } from '../../client/index.ts';
 import {
   changeEndpoint,
+  findEndpoint,
   lockEndpoint,
   removeEndpoint,
   replaceSecret,
   switchEndpoint,
 } from '../../server/webhooks/endpoints.ts';
-import { findEndpoint } from '../../server/webhooks/log.ts';
 import { useWorld } from '../world.ts';
 import { useReceiver } from './receiver.ts';
 import type { Received } from './receiver.ts';

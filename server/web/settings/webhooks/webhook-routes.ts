@@ -3,7 +3,7 @@ import type { AuditAction } from '../../../entities/audit-event.ts';
 import { Problem } from '../../../problems/problem.ts';
 import { storedId } from '../../../records/public-id.ts';
 import * as endpoints from '../../../webhooks/endpoints.ts';
-import { findEndpoint, listDeliveries, listEndpoints, resend, resendFailed, sendTest } from '../../../webhooks/log.ts';
+import { listDeliveries, listEndpoints, resend, resendFailed, sendTest } from '../../../webhooks/log.ts';
 import { choiceIn, field, instantIn } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import type { SessionGuard } from '../session-guard.ts';
@@ -81,7 +81,7 @@ async function showAll(visit: Visit, rejected?: Rejected) {
 async function showOne(visit: Visit, rejected?: Rejected) {
   requireAdminVisit(visit, 'manage webhooks');
   const em = visit.em.fork();
-  const endpoint = await findEndpoint(em, idIn(visit, 'endpoint'));
+  const endpoint = await endpoints.findEndpoint(em, idIn(visit, 'endpoint'));
   const deliveries = await listDeliveries(em, endpoint.id, shownDeliveries);
   return endpointPage(visit, { endpoint, deliveries, done: whatWasDone(visit), rejected });
 }
