@@ -181,7 +181,7 @@ const rawSql = [
   'server/accounts/member-lookup.ts',
   'server/accounts/password-links.ts',
   'server/accounts/sessions.ts',
-  'server/accounts/sign-in-tables.ts',
+  'server/accounts/signing-secret.ts',
   'server/accounts/two-factor.ts',
   'server/connect/codes.ts', // the same: a code is looked up before its organization is known
   'server/export/', // pages of one snapshot, on one session whose $1 is the organization

@@ -1,7 +1,7 @@
 import { Argument, Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import { recordEventTypes } from '../../contract/events.ts';
-import { readSecret } from '../accounts/sign-in-tables.ts';
+import { readSecret } from '../accounts/signing-secret.ts';
 import { readConfig, UsageError } from '../config.ts';
 import type { ConfiguredDatabase } from '../database/open.ts';
 import type { WebhookDelivery, WebhookEndpoint } from '../entities/webhook.ts';

@@ -14,7 +14,7 @@ import { createApp } from './app.ts';
 import type { Parts } from './app.ts';
 import { expireRegularly } from './retention.ts';
 import { createBackground } from '../../database/background.ts';
-import { signingSecret } from '../../accounts/sign-in-tables.ts';
+import { signingSecret } from '../../accounts/signing-secret.ts';
 import type { Secret } from '../../text/signatures.ts';
 import type { SettingsOptions } from '../../web/settings/routes.ts';
 import { limitConnections } from '../../http/connections.ts';
