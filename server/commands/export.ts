@@ -8,7 +8,8 @@ import type { Command } from '@commander-js/extra-typings';
 import type { ImportKind } from '../entities/upload.ts';
 import { exportFormats, exportKinds, exportRecords } from '../export/export-records.ts';
 import { atLeast } from '../records/sql.ts';
-import { instant, organizationBySlug, organizationOption, withDatabase } from './command.ts';
+import { inOrganization } from './acting.ts';
+import { instant, organizationOption } from './command.ts';
 import type { Declare } from './command.ts';
 import { keepMemorySmall } from './memory.ts';
 import { writeFile } from './output-file.ts';
@@ -44,8 +45,7 @@ async function runExport(kind: ImportKind, file: string | undefined, options: Op
   keepMemorySmall();
   let rowsRead = 0;
   const isPrinted = file === undefined || file === '-';
-  await withDatabase(async (database) => {
-    const organizationId = (await organizationBySlug(database, organization)).id;
+  await inOrganization(organization, async ({ organizationId }, database) => {
     await withProgress(({ show }) => {
       const pieces = exportRecords({
         database,
