@@ -1,4 +1,5 @@
 /** Search over the guides, section by section; the page needs no script. */
+import { fold } from '../../entities/fold.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import type { Guide } from './guides.ts';
@@ -10,7 +11,6 @@ export type Index = readonly Entry[];
 
 const maximumResults = 20;
 const maximumLength = 100;
-const fold = (text: string) => text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
 
 /** `sources` are the pages in Markdown, with their generated parts. */
 export function buildIndex(sources: Iterable<{ guide: Guide; source: string }>): Index {
