@@ -7,24 +7,14 @@ import type { RequestHandler } from 'express';
 export type Asset = {
   /** Name in the URL, such as `settings.3f2a9c0d1e.css`. */
   name: string;
-  type: string;
   plain: Buffer;
-};
-
-const types: Record<string, string> = {
-  css: 'text/css; charset=utf-8',
-  js: 'text/javascript; charset=utf-8',
-  svg: 'image/svg+xml; charset=utf-8',
 };
 
 export function readAsset(source: URL): Asset {
   const plain = readFileSync(source);
   const hash = createHash('sha256').update(plain).digest('hex').slice(0, 10);
   const [stem = ''] = basename(source.pathname).split('.');
-  const extension = extname(source.pathname).slice(1);
-  const type = types[extension];
-  if (type === undefined) throw new Error(`No content type is known for ${source.pathname}.`);
-  return { name: `${stem}.${hash}.${extension}`, type, plain };
+  return { name: `${stem}.${hash}${extname(source.pathname)}`, plain };
 }
 
 /** Handles `GET …/:file`; calls `next` for unknown names. */
@@ -33,7 +23,7 @@ export function serveAssets(assets: Iterable<Asset>): RequestHandler<{ file: str
   return (request, response, next) => {
     const asset = byName.get(request.params.file);
     if (!asset) return next();
-    response.set({ 'Content-Type': asset.type, 'Cache-Control': 'public, max-age=31536000, immutable' });
-    response.send(asset.plain);
+    response.set('Cache-Control', 'public, max-age=31536000, immutable');
+    response.type(extname(asset.name)).send(asset.plain);
   };
 }
