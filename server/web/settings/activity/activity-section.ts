@@ -82,14 +82,12 @@ function withoutMember({ reason }: AuditEvent): string {
 
 type DescribeEvent = (event: AuditEvent, names: MemberNames) => Html;
 const quoted = (text: string | null) => html`<q>${text}</q>`;
-const aboutKey =
+const about =
+  (thing: string) =>
   (verb: string): DescribeEvent =>
   ({ detail }) =>
-    html`${verb} API key ${quoted(detail)}`;
-const aboutEndpoint =
-  (verb: string): DescribeEvent =>
-  ({ detail }) =>
-    html`${verb} webhook endpoint ${quoted(detail)}`;
+    html`${verb} ${thing} ${quoted(detail)}`;
+const [aboutKey, aboutEndpoint] = [about('API key'), about('webhook endpoint')];
 /** `own` is the wording for members who changed their own account. */
 const aboutMember =
   (verb: string, own: string): DescribeEvent =>

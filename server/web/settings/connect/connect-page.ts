@@ -10,7 +10,7 @@ import { postForm } from '../forms.ts';
 import { expiryField } from '../keys/keys-page.ts';
 import { organizationSelect } from '../layout.ts';
 import { cardPage } from '../page.ts';
-import { badge, definitionList, howToUpgrade, notice } from '../sections.ts';
+import { badge, definitionList, notice, teamNotice } from '../sections.ts';
 import { timeDay } from '../time.ts';
 import type { Visit } from '../visit.ts';
 
@@ -27,7 +27,6 @@ type ConnectView = Asked & {
 export function connectPage(visit: Visit, view: ConnectView) {
   const { authorization, cancelUrl, failure } = view;
   const { client, redirectUri } = authorization;
-  const obstacle = obstacleOf(visit, view);
   const main = html`<article class="card">
       <h1>Connect ${client.name}?</h1>
       <p>An application is asking for an API key for <strong>${visit.organization.name}</strong>.</p>
@@ -38,7 +37,7 @@ export function connectPage(visit: Visit, view: ConnectView) {
         ['You are signed in as', html`${visit.member.name}<br /><small>${visit.member.email}</small>`],
         ['The application will be able to', keyPermissions],
       ])}
-      ${obstacle ? html`<div class="notice plain">${obstacle}</div>` : consentForm(visit, view)}
+      ${obstacleOf(visit, view) ?? consentForm(visit, view)}
       <p>
         <a href="${cancelUrl}" role="button" class="secondary outline full" rel="noreferrer">Cancel and return</a>
       </p>
@@ -69,16 +68,14 @@ const destination = (redirectUri: string): Html =>
 /** Why this person cannot create the key, and what to do. */
 function obstacleOf(visit: Visit, { admins }: ConnectView): Html | undefined {
   const { member, organization } = visit;
-  if (organization.plan !== 'team')
-    return html`<p>
-      API keys and API access need the Team plan. ${organization.name} is on the Free plan, so nothing can be connected
-      to it yet. ${howToUpgrade(visit)}
-    </p>`;
+  if (organization.plan !== 'team') return teamNotice('API keys and API access need', visit);
   if (member.role === 'admin') return undefined;
-  return html`<p>Only admins of ${organization.name} can connect applications. Ask one of them to do it:</p>
+  return html`<div class="notice plain">
+    <p>Only admins of ${organization.name} can connect applications. Ask one of them to do it:</p>
     <ul>
       ${admins.map(({ name, email }) => html`<li>${name} (${email})</li>`)}
-    </ul>`;
+    </ul>
+  </div>`;
 }
 
 const consentForm = (visit: Visit, { sent, before, authorization }: ConnectView): Html =>
