@@ -42,6 +42,8 @@ type Presence = {
 };
 
 const PRESENCE_LOCK = 7_767_310;
+/** A server that is frozen, or whose disk hangs, must not keep a process from exiting. */
+const LEAVE_TIMEOUT_MS = 10_000;
 /** The pauses between attempts to restart the server; the last one repeats until it runs. */
 const RESTART_DELAYS_MS = [0, 200, 1_000, 2_000, 5_000];
 /** Error codes of a server that is starting, stopping or crashing, of its socket, or of a wait for a lock. */
@@ -154,16 +156,20 @@ async function connectPresence(
 
 async function leaveServer(opening: Opening, { client, connection }: Presence): Promise<void> {
   const { place, report } = opening;
+  const giveUp = () => client.connection.stream.destroy(new Error('it does not respond.'));
+  const timer = setTimeout(giveUp, LEAVE_TIMEOUT_MS);
   try {
     await client.query(`SELECT pg_advisory_unlock_shared(${PRESENCE_LOCK})`);
     const { rows } = await client.query<{ alone: boolean }>(`SELECT pg_try_advisory_lock(${PRESENCE_LOCK}) AS alone`);
+    clearTimeout(timer);
     if (rows[0]?.alone !== true) return;
     if (!(await stopServer(opening))) report('The database is still stopping.');
     // Under the lock, since a newcomer may be about to use the folder; when it already does, the folder is not empty.
     await holdingLock(place.lockFile, () => fs.rmdir(connection.host)).catch(() => undefined);
   } catch (error) {
-    report(`The database stopped before it could be released: ${oneLine(error)}`);
+    report(`The database could not be released: ${oneLine(error)}`);
   } finally {
+    clearTimeout(timer);
     await client.end().catch(() => undefined);
   }
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { openEmbeddedPostgres } from '../../server/embedded/postgres.ts';
 import { isDrill } from './drill.ts';
 
@@ -64,6 +64,24 @@ test('can be closed while it fails to start', async () => {
   const known = lines.length;
   await database.close();
   expect(lines.slice(known)).toEqual([]);
+});
+
+test.runIf(process.platform === 'linux')('can be closed while it is frozen, and used again afterward', async () => {
+  const dataDir = await emptyFolder();
+  const lines: string[] = [];
+  const database = await open(dataDir, lines);
+  const pid = Number.parseInt(await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10);
+  const children = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim().split(' ').map(Number);
+  for (const each of [pid, ...children]) process.kill(each, 'SIGSTOP');
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const closed = database.close();
+  while (vi.getTimerCount() === 0) await new Promise(setImmediate);
+  vi.advanceTimersByTime(10_000);
+  await closed;
+  expect(lines.at(-1)).toBe('The database could not be released: it does not respond.');
+  for (const each of [pid, ...children]) process.kill(each, 'SIGCONT');
+  await (await open(dataDir)).close();
 });
 
 test('a folder that vanishes leaves no orphan process, and is never silently replaced by an empty database', async () => {
