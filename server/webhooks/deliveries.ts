@@ -30,11 +30,14 @@ export type NewDelivery = Pick<WebhookDelivery, 'id' | 'endpointId' | 'recordId'
 const rows = `from json_to_recordset($2::json)
   as r(id uuid, "endpointId" uuid, type text, "recordId" uuid, "happenedAt" timestamptz, request text)`;
 
-/** A pending `updated` is replaced by a newer one: its data would be the same. One that is being claimed is sent anyway. */
-const replaceOlder = `update webhook_deliveries set state = 'replaced' where organization_id = $1 and id in (
+/**
+ * A pending `updated` is replaced by a newer one: its data would be the same. One that is being claimed is sent anyway. An
+ * array is read once; a subquery could be read once for each delivery of the organization.
+ */
+const replaceOlder = `update webhook_deliveries set state = 'replaced' where organization_id = $1 and id = any(array(
   select d.id ${rows} join webhook_deliveries d on d.record_id = r."recordId" and d.type = r.type
     and coalesce(d.endpoint_id, r."endpointId") = r."endpointId"
-  where d.organization_id = $1 and coalesce(d.state, '') = 'pending' and r.type like '%.updated' for update of d skip locked)`;
+  where d.organization_id = $1 and coalesce(d.state, '') = 'pending' and r.type like '%.updated' for update of d skip locked))`;
 
 /** If an event of a record waits for its next attempt, later events of the record wait as well. */
 const insert = `insert into webhook_deliveries

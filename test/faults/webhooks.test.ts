@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openEmbeddedPostgres } from '../../server/embedded/postgres.ts';
 import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
@@ -287,36 +287,54 @@ const updates = (endpointId: string, happenedAt: string) =>
     happenedAt,
   }));
 
-test('a burst before the first statistics is claimed and added to without reading it all for each record', async () => {
-  const { url, drop } = await ownDatabase();
-  cleanups.push(drop);
-  const service = await startService(url, quick);
-  cleanups.push(service.close);
-  const { pool } = service.database;
-  const target = { organizationId: service.organization.id, id: randomUUID() };
-  await pool.query(
-    `insert into webhook_endpoints (organization_id, id, name, url, events, secrets) values ($1, $2, 'E', '', '{}', '[]')`,
-    [target.organizationId, target.id],
-  );
-  await pool.query('alter table webhook_deliveries set (autovacuum_enabled = false)');
-  await pool.query('analyze webhook_deliveries');
-  await pool.query(
-    `insert into webhook_deliveries (organization_id, id, endpoint_id, type, record_id, happened_at, found_at, state, due_at)
-     select $1, gen_random_uuid(), $2, 'customer.created', gen_random_uuid(), now(), now(), 'pending', now()
-     from generate_series(1, 2000)`,
-    [target.organizationId, target.id],
-  );
-  const client = await pool.connect();
-  try {
-    const now = new Date(Date.now() + 60_000).toISOString();
+describe('before the first statistics', () => {
+  /** An endpoint without deliveries, and how many entries of their indexes have been read. */
+  async function empty() {
+    const { url, drop } = await ownDatabase();
+    cleanups.push(drop);
+    const service = await startService(url, quick);
+    cleanups.push(service.close);
+    const { pool } = service.database;
+    const target = { organizationId: service.organization.id, id: randomUUID() };
+    await pool.query(
+      `insert into webhook_endpoints (organization_id, id, name, url, events, secrets) values ($1, $2, 'E', '', '{}', '[]')`,
+      [target.organizationId, target.id],
+    );
+    await pool.query('alter table webhook_deliveries set (autovacuum_enabled = false)');
+    const client = await pool.connect();
+    onTestFinished(() => client.release());
+    const reads = async () => {
+      await client.query('select pg_stat_force_next_flush()');
+      const { rows } = await client.query<{ read: number }>(
+        `select sum(idx_tup_read)::int as read from pg_stat_all_indexes where relname = 'webhook_deliveries'`,
+      );
+      return rows[0]?.read;
+    };
+    return { client, target, reads, now: new Date(Date.now() + 60_000).toISOString() };
+  }
+
+  test('a burst is claimed and added to without reading it all for each record', async () => {
+    const { client, target, reads, now } = await empty();
+    await client.query('analyze webhook_deliveries');
+    await client.query(
+      `insert into webhook_deliveries (organization_id, id, endpoint_id, type, record_id, happened_at, found_at, state, due_at)
+       select $1, gen_random_uuid(), $2, 'customer.created', gen_random_uuid(), now(), now(), 'pending', now()
+       from generate_series(1, 2000)`,
+      [target.organizationId, target.id],
+    );
     expect(await claimDue(client, target, { now, limit: 50 })).toHaveLength(50);
     await addDeliveries(client, target.organizationId, { foundAt: now, deliveries: updates(target.id, now) });
-    await client.query('select pg_stat_force_next_flush()');
-    const { rows } = await client.query<{ read: number }>(
-      `select sum(idx_tup_read)::int as read from pg_stat_all_indexes where relname = 'webhook_deliveries'`,
-    );
-    expect(rows[0]?.read).toBeLessThan(20_000);
-  } finally {
-    client.release();
-  }
+    expect(await reads()).toBeLessThan(20_000);
+  });
+
+  test('a burst is replaced by newer events without reading it more than once for each', async () => {
+    const { client, target, reads, now } = await empty();
+    const older = updates(target.id, now);
+    const newer = older.map((one) => ({ ...one, id: randomUUID() }));
+    for (const deliveries of [older, newer])
+      await addDeliveries(client, target.organizationId, { foundAt: now, deliveries });
+    expect(await reads()).toBeLessThan(200_000);
+    const replaced = `select from webhook_deliveries where state = 'replaced'`;
+    expect((await client.query(replaced)).rowCount).toBe(older.length);
+  });
 });
