@@ -276,6 +276,30 @@ test('the search for changes forgets only what imports of its own organization s
   expect([await left(own), await left(other)]).toEqual([0, 2]);
 });
 
+test('the search for changes finds each one, no matter how many there are, or how many have the same time', async () => {
+  const { organization } = await scene({ state: 'delivered' });
+  const { pool } = database;
+  const own = [organization.id];
+  await pool.query(customers, [...own, Array.from({ length: 5_000 }, uuidv7)]);
+  // 500 one after another, 3,500 together, and the rest one after another.
+  await pool.query(
+    `update customers c set updated_at = timestamptz '2021-06-01Z'
+       + case when n between 501 and 4000 then 501 else n end * interval '1 millisecond'
+     from (select id, row_number() over () as n from customers where organization_id = $1) as r where c.id = r.id`,
+    own,
+  );
+  await pool.query(`update webhook_positions set looked_through = '2021-01-01' where organization_id = $1`, own);
+  await pool.query(`update webhook_endpoints set active_since = '2021-01-01' where organization_id = $1`, own);
+  let state = 'more';
+  while (state === 'more') ({ state } = await scanOrganization(pool, organization.id));
+  const { rows } = await pool.query(
+    `select count(distinct c.id)::int as changed, count(*)::int as events from customers c
+       join webhook_deliveries d on d.record_id = c.id and d.state = 'pending' where c.organization_id = $1`,
+    own,
+  );
+  expect([state, ...rows]).toEqual(['caught up', { changed: 5_001, events: 5_001 }]);
+});
+
 test('the lag is how many seconds the most overdue endpoint that is on has been due, no matter what is added', async () => {
   const found = await scene();
   const neighbor = await neighborOf(found);
