@@ -251,6 +251,10 @@ describe('without permission', () => {
     const { text } = await visiting.get(path);
     expect(text).toContain('API keys need the Team plan');
     expect(text).toContain('Needs Team');
+    // The audit log needs no plan.
+    expect((await visiting.get('/settings/activity')).status).toBe(200);
+    expect(text).toContain('Webhooks, imports and exports');
+    expect(text).not.toContain('audit log');
     expect(text).not.toMatch(/Create key|YOUR_API_KEY/);
     const answer = await create(visiting, 'Cheap');
     expect([answer.status, answer.text.includes('API keys need the Team plan.')]).toEqual([403, true]);

@@ -112,7 +112,7 @@ const teamBenefits = [
   `Up to ${maximumLiveKeys} API keys that can be revoked individually`,
   'Full API access: customers, proposals and catalog items, 100 requests a minute for each key',
   'No-code tools such as Zapier, Make and n8n, and a typed client for TypeScript',
-  'An audit log of who created, replaced and revoked which key',
+  'Webhooks, imports and exports, and pages that show your customers, proposals and items',
 ];
 
 function teamSection(visit: Visit, { overview }: KeysView) {
