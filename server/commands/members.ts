@@ -25,7 +25,7 @@ const description = `Admins create, replace and revoke API keys and manage membe
 members of several organizations; --organization then says which one is meant. \`add\` and \`password\` print a link with
 which the member sets a password for the settings pages, once and within ${linkHours} hours. The link begins with PUBLIC_URL,
 or with http://localhost and PORT. With --password-stdin, the password is the first line of standard input instead. A new
-password ends the member's sessions, and a removed member's sessions end immediately. The last admin cannot be removed.`;
+password ends the member's sessions, and a removed member loses access immediately. The last admin cannot be removed.`;
 
 export const declare: Declare = (command) => {
   command.description(description);
@@ -118,7 +118,7 @@ const remove = (email: string, { json, organization }: Json & Which) =>
     print(
       json,
       { ...present(removed), removedAt: removed.removedAt },
-      `Removed ${removed.name} (${removed.email}). Their sessions have ended.`,
+      `Removed ${removed.name} (${removed.email}). Their access has ended.`,
     );
   });
 

@@ -145,7 +145,7 @@ describe('a member', () => {
     );
     const changed = await post(`${pathOf(leaver)}/role`, { role: 'admin' });
     const { location } = await post(`${pathOf(leaver)}/remove`);
-    expect((await visiting.get(location ?? '')).text).toContain('Lee Vance is no longer a member, and is signed out');
+    expect((await visiting.get(location ?? '')).text).toContain('Lee Vance is no longer a member, and has lost access');
     expect((await visiting.get(changed.location ?? '')).text).not.toContain('Lee Vance');
 
     expect((await lee.get('/settings/api-keys')).location).toBe(

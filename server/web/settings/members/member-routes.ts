@@ -179,7 +179,8 @@ async function whatWasDone({ em, organization, request }: Visit): Promise<string
   const id = changed ?? removed ?? wasReset;
   const member = id === undefined ? undefined : (await em.find(Member, { id }))[0];
   if (!member) return undefined;
-  if (removed && member.removedAt) return `${member.name} is no longer a member, and is signed out everywhere.`;
+  if (removed && member.removedAt)
+    return `${member.name} is no longer a member, and has lost access to ${organization.name}.`;
   if (wasReset) return `The two-factor authentication of ${member.name} has been reset.`;
   return changed && !member.removedAt
     ? `${member.name} is now ${member.role === 'admin' ? 'an admin' : 'a member'}.`

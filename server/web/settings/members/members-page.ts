@@ -152,7 +152,7 @@ export function removePage(visit: Visit, member: Member, liveKeys: number) {
   return questionPage(visit, {
     ...about(member),
     title: `Remove ${member.name}?`,
-    text: `If you remove ${member.name}, they will be signed out immediately and their password deleted. ${keys}`,
+    text: `If you remove ${member.name}, they will immediately lose access to ${visit.organization.name}, and their password for it will be deleted. ${keys}`,
     button: 'Remove member',
     isDestructive: true,
     action: `${pathOf(member)}/remove`,
