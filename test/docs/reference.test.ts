@@ -98,7 +98,7 @@ describe.each(['customer', 'proposal', 'item'] as const)('the page of a %s', (na
       const settable = [created.includes(field) && 'create', updated.includes(field) && 'update'].filter(Boolean);
       const expected = settable.length === 0 ? 'Read-only.' : `Set on ${settable.join(' and ')}.`;
       expect([field, text.startsWith(expected)]).toEqual([field, true]);
-      expect([field, text.includes('Sorted by')]).toEqual([field, takes(sorts, field)]);
+      expect([field, text.includes('Sort with')]).toEqual([field, takes(sorts, field)]);
     }
   });
 });

@@ -137,8 +137,8 @@ function abilitiesOf(field: string, name: RecordName, { list, created, updated }
   const sorts = parameters.find((one) => one.name === 'sort')?.schema.enum ?? [];
   return [
     settable.length > 0 ? `Set on ${settable.join(' and ')}.` : 'Read-only.',
-    filters.length > 0 && `Filtered by ${filters.map((one) => `\`${one.name}\``).join(', ')}.`,
-    sorts.includes(field) && 'Sorted by `sort`.',
+    filters.length > 0 && `Filter with ${filters.map((one) => `\`${one.name}\``).join(', ')}.`,
+    sorts.includes(field) && 'Sort with `sort`.',
     imports[name]?.includes(field) && 'Imported and exported as a column.',
   ]
     .filter((one) => typeof one === 'string')
