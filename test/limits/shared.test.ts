@@ -1,6 +1,6 @@
 /** The window that processes share counts only what was accepted, not what was rejected. */
 import { createClient } from '@redis/client';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { sharedRateLimiter } from '../../server/limits/shared-rate-limit.ts';
 import type { SharedRateLimiter } from '../../server/limits/shared-rate-limit.ts';
 import { hasRedis, startRedis } from '../redis.ts';
@@ -49,4 +49,31 @@ describe.runIf(hasRedis)('two processes', () => {
       ]);
     client.destroy();
   });
+});
+
+test.runIf(hasRedis)('a store that answers its check just after a request gave up on it is used again', async () => {
+  const redis = await startRedis();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
+  const limiter = await sharedRateLimiter({ url: redis.url, clock: () => 0, onChange: () => undefined });
+  try {
+    vi.advanceTimersByTime(700);
+    redis.process().kill('SIGSTOP');
+    const taking = limiter.take('key');
+    // The check of each second begins 300 ms after the request, which gives up after 500.
+    vi.advanceTimersByTime(500);
+    await taking;
+    expect(limiter.status()).toEqual({ shared: false, fallbacks: 1 });
+    redis.process().kill('SIGCONT');
+    // The store answers one connection after the other.
+    const client = createClient({ url: redis.url });
+    await client.connect();
+    await client.ping();
+    client.destroy();
+    vi.advanceTimersByTime(1000);
+    await expect.poll(() => limiter.status().shared).toBe(true);
+  } finally {
+    vi.useRealTimers();
+    limiter.close();
+    await redis.kill();
+  }
 });
