@@ -85,7 +85,7 @@ export function phoneDigits(value: string): string {
 
 export function phone(options: TextOptions) {
   const rule = (value: string) =>
-    phoneDigits(value).length >= 3 ? undefined : failure('too_short', 'must have at least 3 digits', value);
+    [...phoneDigits(value)].length >= 3 ? undefined : failure('too_short', 'must have at least 3 digits', value);
   return textWithRule(rule, 40, options);
 }
 

@@ -100,7 +100,8 @@ describe('POST /v1/customers', () => {
       type: 'persn',
       firstName: 'x'.repeat(101),
       email: 'a@b',
-      phone: '12',
+      // Two digits, in four UTF-16 units.
+      phone: '𞥑𞥒',
       website: 'ftp://x',
       address: { country: 'UK', postalCode: 'x'.repeat(21), zip: '1' },
       tags: ['a', 5],
