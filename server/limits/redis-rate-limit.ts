@@ -12,7 +12,7 @@ const epochKey = 'proposal-api:epoch';
 // time, which is empty outside of tests, and the epoch that KEYS[2] should have. If the server's clock was set back, the
 // last time in the list counts as now; if it was set back by more than a window, the list starts over.
 const script = `
-if KEYS[2] and redis.call('GET', KEYS[2]) ~= ARGV[4] then return {-1, 0, 0} end
+if redis.call('GET', KEYS[2]) ~= ARGV[4] then return {-1, 0, 0} end
 local limit, window = tonumber(ARGV[1]), tonumber(ARGV[2])
 local now = tonumber(ARGV[3])
 if not now then
@@ -65,7 +65,7 @@ export async function epochOf(redis: ScriptRunner): Promise<string> {
   return (await redis.sendCommand<string | null>(['SET', epochKey, fresh, 'NX', 'GET'])) ?? fresh;
 }
 
-const listOf = (key: string, epoch: string) => `proposal-api:window:${epoch && `${epoch}:`}${key}`;
+const listOf = (key: string, epoch: string) => `proposal-api:window:${epoch}:${key}`;
 
 /** Counts requests that were accepted so many milliseconds ago. */
 export async function addToRedis(redis: ScriptRunner, key: string, epoch: string, agesMs: number[]): Promise<void> {
@@ -80,11 +80,11 @@ export const removeFromRedis = (redis: ScriptRunner, key: string, epoch: string)
 export async function takeFromRedis(
   redis: ScriptRunner,
   key: string,
-  { epoch = '', clock }: { epoch?: string; clock?: () => number } = {},
+  { epoch, clock }: { epoch: string; clock?: () => number },
 ): Promise<Allowance> {
   const time = clock ? String(Math.round(clock() * 1000)) : '';
   const input = {
-    keys: [listOf(key, epoch), ...(epoch ? [epochKey] : [])],
+    keys: [listOf(key, epoch), epochKey],
     arguments: [String(rateLimit.limit), String(windowMs * 1000), time, epoch],
   };
   const reply = await redis.evalSha(digest, input).catch((error: unknown) => {

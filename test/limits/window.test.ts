@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { memoryRateLimiter } from '../../server/limits/rate-limit.ts';
 import type { RateLimiter } from '../../server/limits/rate-limit.ts';
-import { addToRedis, takeFromRedis } from '../../server/limits/redis-rate-limit.ts';
+import { addToRedis, epochOf, takeFromRedis } from '../../server/limits/redis-rate-limit.ts';
 import { hasRedis, redisIsMissing, startRedis } from '../redis.ts';
 import type { Redis } from '../redis.ts';
 
@@ -63,33 +63,36 @@ describe('the window in memory', () => {
 describe.runIf(hasRedis)('the window in Redis', () => {
   let redis: Redis;
   let client: ReturnType<typeof createClient>;
+  let epoch: string;
   beforeAll(async () => {
     redis = await startRedis();
     client = createClient({ url: redis.url });
     await client.connect();
+    epoch = await epochOf(client);
   });
   afterAll(async () => {
     client.destroy();
     await redis.kill();
   });
 
-  conforms((clock) => ({ take: (key) => takeFromRedis(client, key, { clock }) }), 20);
+  conforms((clock) => ({ take: (key) => takeFromRedis(client, key, { epoch, clock }) }), 20);
 
   test('uses the clock of the server, and leaves no key behind for longer than the window', async () => {
-    expect(await takeFromRedis(client, 'real')).toEqual({ accepted: true, remaining: 99, resetSeconds: 60 });
+    const list = `proposal-api:window:${epoch}:real`;
+    expect(await takeFromRedis(client, 'real', { epoch })).toEqual({ accepted: true, remaining: 99, resetSeconds: 60 });
     const [seconds = ''] = await client.sendCommand<string[]>(['TIME']);
-    const [time = ''] = await client.lRange('proposal-api:window:real', 0, -1);
+    const [time = ''] = await client.lRange(list, 0, -1);
     expect(Math.abs(Number(time) / 1_000_000 - Number(seconds))).toBeLessThan(60);
     // -1 means that a key never expires.
-    const left = () => client.pTTL('proposal-api:window:real').then((ms) => ms !== -1 && ms <= 60_000);
+    const left = () => client.pTTL(list).then((ms) => ms !== -1 && ms <= 60_000);
     expect(await left()).toBe(true);
-    await addToRedis(client, 'real', '', [1_000, 0]);
-    expect([await left(), await client.lLen('proposal-api:window:real')]).toEqual([true, 3]);
+    await addToRedis(client, 'real', epoch, [1_000, 0]);
+    expect([await left(), await client.lLen(list)]).toEqual([true, 3]);
   });
 
   test('admits no extra requests when the server’s clock is set back, and continues', async () => {
     let nowMs = 100_000;
-    const take = () => takeFromRedis(client, 'set back', { clock: () => nowMs });
+    const take = () => takeFromRedis(client, 'set back', { epoch, clock: () => nowMs });
     for (let count = 0; count < 100; count += 1) await take();
     nowMs -= 30_000;
     expect(await take()).toMatchObject({ accepted: false, remaining: 0 });
