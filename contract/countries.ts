@@ -1,5 +1,6 @@
 /** Names of countries, as people type them. */
 import { countryCodes } from './codes.ts';
+import { once } from './once.ts';
 
 const nameIn = (language: string, style?: 'short') => {
   const names = new Intl.DisplayNames(language, { type: 'region', style });
@@ -49,22 +50,15 @@ const furtherNames: Readonly<Record<string, string[]>> = {
   VN: ['Viet Nam'],
 };
 
-let known: ReadonlyMap<string, readonly string[]> | undefined;
-
 /** Code → the English names, and the name in the country's main language. */
-export function countryNames(): ReadonlyMap<string, readonly string[]> {
-  known ??= namesByCode();
-  return known;
-}
-
-function namesByCode(): ReadonlyMap<string, readonly string[]> {
+export const countryNames: () => ReadonlyMap<string, readonly string[]> = once(() => {
   const inEnglish = nameIn('en');
   const pairs = [...countryCodes].map((code) => {
     const { language } = new Intl.Locale(`und-${code}`).maximize();
     return [code, [...new Set([inEnglish(code), nameIn(language)(code), ...(otherNames[code] ?? [])])]] as const;
   });
   return new Map(pairs);
-}
+});
 
 const bare = (name: string) =>
   name
@@ -75,9 +69,7 @@ const bare = (name: string) =>
     .replaceAll('&', 'and')
     .replaceAll(/[^\p{L}]/gu, '');
 
-let codes: ReadonlyMap<string, string> | undefined;
-
-function codesByName(): ReadonlyMap<string, string> {
+const codesByName = once((): ReadonlyMap<string, string> => {
   // `Hong Kong` instead of `Hong Kong SAR China`.
   const otherwise = [nameIn('en', 'short'), ...['de', 'fr', 'es', 'nl'].map((language) => nameIn(language))];
   const pairs = [...countryNames()].flatMap(([code, names]) => {
@@ -85,10 +77,7 @@ function codesByName(): ReadonlyMap<string, string> {
     return all.map((name) => [bare(name), code] as const);
   });
   return new Map(pairs);
-}
+});
 
 /** The code of the country with this name in English, German, French, Spanish, Dutch or its main language. */
-export function countryCodeOf(name: string): string | undefined {
-  codes ??= codesByName();
-  return codes.get(bare(name.slice(0, 60)));
-}
+export const countryCodeOf = (name: string): string | undefined => codesByName().get(bare(name.slice(0, 60)));

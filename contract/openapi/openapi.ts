@@ -3,7 +3,7 @@ import { exampleUrl } from '../examples.ts';
 import { v1 } from '../v1.ts';
 import type { Document } from './document.ts';
 import { emitOpenApi } from './emit.ts';
-import { once } from './once.ts';
+import { once } from '../once.ts';
 import { shareComponents } from './shared.ts';
 import type { PublishedDocument } from './shared.ts';
 import { toOpenApi30 } from './version-30.ts';

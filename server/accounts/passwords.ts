@@ -1,5 +1,6 @@
 /** The rules for passwords, and how they are stored. */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { once } from '../../contract/once.ts';
 
 export const passwordLength = { least: 12, most: 128 };
 
@@ -27,17 +28,15 @@ function isMadeOf(password: string, known: Known): boolean {
   return left !== whole && left.length < 6;
 }
 
-let common: ReadonlySet<string> | undefined;
-
 /** 50,000 words, loaded only when the first password is chosen. */
-async function readCommonPasswords(): Promise<ReadonlySet<string>> {
+const readCommonPasswords = once(async (): Promise<ReadonlySet<string>> => {
   const { dictionary } = await import('@zxcvbn-ts/language-common');
   return new Set(Object.values(dictionary).flatMap((words) => [...words].map(String)));
-}
+});
 
 /** Also finds a common password repeated, surrounded by digits or symbols, or with the usual letter substitutions. */
 async function isCommon(password: string): Promise<boolean> {
-  const words = (common ??= await readCommonPasswords());
+  const words = await readCommonPasswords();
   const lower = password.toLowerCase();
   const plain = lower.replaceAll(/[@4310$!57]/g, (sign) => substitutes[sign] ?? sign);
   const forms = [lower, plain].flatMap((form) => [form, form.replaceAll(/^[^a-z]+|(?<![^a-z])[^a-z]+$/g, '')]);

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { Router } from 'express';
 import type { RequestHandler } from 'express';
-import { once } from '../../../contract/openapi/once.ts';
+import { once } from '../../../contract/once.ts';
 import { openApi30Document, openApiDocument } from '../../../contract/openapi/openapi.ts';
 import { isNotModified } from '../../api/conditional.ts';
 import { swagger20Document } from './swagger.ts';

@@ -1,7 +1,7 @@
 /** /docs: pages that work without JavaScript, and their assets, all from this server. */
 import express from 'express';
 import type { Request, Response, Router } from 'express';
-import { once } from '../../../contract/openapi/once.ts';
+import { once } from '../../../contract/once.ts';
 import { serveAssets } from '../assets.ts';
 import { contentSecurityPolicy } from '../content-security-policy.ts';
 import { html, Html } from '../html.ts';

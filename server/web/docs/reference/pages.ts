@@ -2,7 +2,7 @@
 import { eventHeaders, events } from '../../../../contract/events.ts';
 import { exampleUrl } from '../../../../contract/examples.ts';
 import type { Document } from '../../../../contract/openapi/document.ts';
-import { once } from '../../../../contract/openapi/once.ts';
+import { once } from '../../../../contract/once.ts';
 import { expandedDocument } from '../../../../contract/openapi/openapi.ts';
 import { metadataOf, operationsOf } from '../../../../contract/operations.ts';
 import { v1 } from '../../../../contract/v1.ts';
