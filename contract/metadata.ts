@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { withoutExponent } from './decimal.ts';
 import { metadataKeyPattern, metadataLimits } from './limits.ts';
-import { alsoAccepted } from './parsed.ts';
+import { alsoAccepted, parsed } from './parsed.ts';
 import { cleanText, failure } from './text.ts';
 import type { Failure } from './text.ts';
 
@@ -46,34 +46,27 @@ function metadataEntry(key: string, value: unknown): string | null | Failure {
 export type MetadataInput = Record<string, string | number | boolean | null> | null;
 
 /** A merge patch of metadata: key to string, or to null, which removes it; `null` as a whole removes every key. */
-export const metadataPatch: z.ZodType<Record<string, string | null> | null, MetadataInput> = z
-  .any()
-  .transform((input: unknown, { issues }) => {
+export const metadataPatch = parsed<Record<string, string | null> | null, MetadataInput>(
+  (input, report) => {
     if (input === null) return null;
-    if (typeof input !== 'object' || Array.isArray(input)) {
-      issues.push(failure('invalid_type', 'must be an object', input));
-      return z.NEVER;
-    }
+    if (typeof input !== 'object' || Array.isArray(input)) return failure('invalid_type', 'must be an object', input);
     const entries = Object.entries(input);
-    if (entries.length > keysOfPatch) {
-      issues.push(failure('too_many_items', `must have at most ${keys} keys`, input));
-      return z.NEVER;
-    }
+    if (entries.length > keysOfPatch) return failure('too_many_items', `must have at most ${keys} keys`, input);
     const merged = new Map<string, string | null>();
     for (const [key, value] of entries) {
       const entry = metadataEntry(key, value);
       if (entry === null || typeof entry === 'string') merged.set(key, entry);
-      else issues.push({ ...entry, path: [key] });
+      else report({ ...entry, path: [key] });
     }
     return Object.fromEntries(merged);
-  })
-  .meta({
+  },
+  {
     ...metadataSchema,
     type: ['object', 'null'],
     additionalProperties: { type: ['string', 'null'], maxLength: valueLength },
     description: `${metadataSchema.description} ${scalars} \`null\` removes a key, or all of them.`,
-  })
-  .register(alsoAccepted, { alsoAccepts: ['number', 'boolean'] });
+  },
+).register(alsoAccepted, { alsoAccepts: ['number', 'boolean'] });
 
 /** Metadata on create. A key that is `null` is not set; if the create updates a record, the key is removed. */
 export const metadataInput = metadataPatch
