@@ -1,7 +1,6 @@
 /** Customers: the people and companies that an organization sells to. */
 import { initContract } from '@ts-rest/core';
 import { z } from 'zod';
-import { requireName } from './customer-name.ts';
 import * as fields from './fields.ts';
 import { idempotent, ifMatch, ifNoneMatch } from './headers.ts';
 import { createQuery, listQuery, noParameters, page, sortsBy } from './list.ts';
@@ -88,7 +87,7 @@ export type Customer = z.infer<typeof customer>;
 
 export const customerCreateFields = shapeOf(customerFields, 'create');
 
-export const customerCreate = requireName(z.strictObject(customerCreateFields)).meta({
+export const customerCreate = z.strictObject(customerCreateFields).meta({
   id: 'CustomerCreate',
   description:
     'A new customer. It needs at least one of name, companyName, firstName, lastName, email and phone. In every optional field, an empty string means that the field is not given.',

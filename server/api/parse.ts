@@ -61,7 +61,8 @@ function conflictErrors(route: AppRoute, { query = {}, headers = {}, body }: Inp
   if (onConflict !== 'update' && typeof ifMatch === 'string' && ifMatch.trim() !== '*')
     errors.push(requestError('header', 'if-match', 'needs onConflict=update: a new record has no ETag to match'));
   // The name of a customer can come from other fields, so the schema does not require it.
-  const isNew = !isUpsert && route === v1.customers.create && Object(body) === body && !Array.isArray(body);
+  const isUpdate = isUpsert && !isBlank(externalId);
+  const isNew = !isUpdate && route === v1.customers.create && Object(body) === body && !Array.isArray(body);
   const missing = isNew ? missingName(body) : undefined;
   return missing ? [...errors, missing] : errors;
 }
