@@ -1,17 +1,8 @@
 /** The defaults of query parameters, read from the schema so that they are defined only once. */
 import { z } from 'zod';
 
-type Defaults = ReadonlyMap<string, unknown>;
-const known = new WeakMap<z.ZodObject, Defaults>();
-
 /** Parameter → the default that the contract publishes for it. */
-export function defaultsOf(query: z.ZodObject): Defaults {
-  const defaults = known.get(query) ?? readDefaults(query);
-  known.set(query, defaults);
-  return defaults;
-}
-
-function readDefaults(query: z.ZodObject): Defaults {
+export function defaultsOf(query: z.ZodObject): ReadonlyMap<string, unknown> {
   const defaults = Object.entries(query.shape).map(([name, schema]) => {
     const field = schema instanceof z.ZodOptional ? schema.unwrap() : schema;
     // Zod's types do not say that the inside of an optional is a full Zod type.

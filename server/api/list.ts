@@ -34,10 +34,10 @@ type Sort<Query> = Query extends { sort?: infer Value } ? NonNullable<Value> : n
 type Field<Value> = Value extends `-${infer Name}` ? Name : Value & string;
 type TextProperty<Row> = { [Name in keyof Row & string]: Row[Name] extends string ? Name : never }[keyof Row & string];
 
-type ListOf<Schema extends z.ZodObject, T extends Common, Row extends object, Body> = {
+type Described<Schema extends z.ZodObject, T extends Common, Row extends object, Body> = {
   /** The path under the base URL: `customers`. */
   path: string;
-  /** The contract's query schema. It also parses the query in a cursor, and provides the defaults. */
+  /** The contract's query schema. It also parses the query in a cursor. */
   query: Schema;
   selection: Selection<T, Row>;
   index: ListIndex<T>;
@@ -46,11 +46,19 @@ type ListOf<Schema extends z.ZodObject, T extends Common, Row extends object, Bo
   filters: Filters<z.output<Schema>, T>;
   present: (row: Row) => Body;
 };
+type ListOf<Schema extends z.ZodObject, T extends Common, Row extends object, Body> = Described<
+  Schema,
+  T,
+  Row,
+  Body
+> & {
+  defaults: Defaults;
+};
 
-/** Returns the list unchanged, with its types inferred. */
+/** A list, with the defaults of its parameters. */
 export const listOf = <Schema extends z.ZodObject, T extends Common, Row extends object, Body>(
-  list: ListOf<Schema, T, Row, Body>,
-): ListOf<Schema, T, Row, Body> => list;
+  list: Described<Schema, T, Row, Body>,
+): ListOf<Schema, T, Row, Body> => ({ ...list, defaults: defaultsOf(list.query) });
 
 /** The filters that every list has. */
 export const commonFilters = <T extends Common>(kind: Kind) => ({
@@ -78,7 +86,7 @@ export async function listPage<Schema extends z.ZodObject, T extends Common, Row
   { query }: { query: z.output<Schema> },
   list: ListOf<Schema, T, Row, Body>,
 ): Promise<Reply<200, Page<Body>, readonly string[]>> {
-  const defaults = defaultsOf(list.query);
+  const { defaults } = list;
   const { limit = defaults.get('limit'), cursor, include, ...sent }: Record<string, unknown> = query;
   const scope = { organizationId: caller.organization.id, list: list.path, secret: caller.secret };
   const isFirst = typeof cursor !== 'string';
@@ -173,7 +181,7 @@ export function conditionsOf<Query, T extends object>(criteria: Record<string, u
 export const conditionsIn =
   <Schema extends z.ZodObject, T extends Common, Row extends object, Body>(list: ListOf<Schema, T, Row, Body>) =>
   (query: Record<string, unknown>): Condition<never>[] =>
-    conditionsOf(withoutDefaults(query, defaultsOf(list.query)), list.filters);
+    conditionsOf(withoutDefaults(query, list.defaults), list.filters);
 
 /** The URL of the next page, with the parameters that a cursor does not carry. */
 function nextPage(url: string, cursor: string, { limit, include }: { limit?: number | undefined; include: unknown }) {
