@@ -13,7 +13,7 @@ import { UsageError } from '../config.ts';
 import { endOfTable, linesIn, linesOf, nextLine, rowsOf } from './backup-lines.ts';
 import { appliedMigrations, migrate } from './migrate.ts';
 import { migrations } from './migrations/list.ts';
-import { openDatabase } from './orm.ts';
+import { withConnection } from './orm.ts';
 import type { Address } from './orm.ts';
 
 type Header = { format: 'proposal-api backup'; version: 1; createdAt: string; migrations: string[] };
@@ -29,7 +29,7 @@ type OnRows = (rows: number) => void;
  * none yet.
  */
 export async function writeBackup(address: Address, output: Writable, onRows: OnRows = () => {}): Promise<number> {
-  return await withClient(address, async (client) => {
+  return await withConnection(address, async (client) => {
     await client.query('begin isolation level repeatable read read only');
     const names = await appliedMigrations(client);
     if (names.length === 0)
@@ -72,7 +72,7 @@ export async function readBackup(
   // The error may come before the first line is read; that read then rejects with it.
   unzipped.on('error', () => undefined);
   const lines = linesOf(input.pipe(unzipped));
-  return await withClient(address, async (client, pool) => {
+  return await withConnection(address, async (client, { pool }) => {
     const header = readHeader(await nextLine(lines));
     await requireUnused(pool, header);
     await migrate({ pool, address }, undefined, header.migrations.at(-1));
@@ -100,17 +100,6 @@ export async function readBackup(
     await migrate({ pool, address });
     return { createdAt: header.createdAt, tables: known.length };
   });
-}
-
-async function withClient<T>(address: Address, work: (client: pg.PoolClient, pool: pg.Pool) => Promise<T>): Promise<T> {
-  const { orm, pool } = await openDatabase(address, { poolSize: 3, isLimited: false });
-  const client = await pool.connect();
-  try {
-    return await work(client, pool);
-  } finally {
-    client.release(true);
-    await orm.close();
-  }
 }
 
 /** Every table except the migrations' own, referenced tables first; columns in stored order. */

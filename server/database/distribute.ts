@@ -1,7 +1,7 @@
 /** Spreads an organization's records over the nodes of a Citus cluster. */
 import type pg from 'pg';
 import { UsageError } from '../config.ts';
-import { openDatabase } from './orm.ts';
+import { withConnection } from './orm.ts';
 import type { Address } from './orm.ts';
 import { waitForMigrations } from './migrate.ts';
 
@@ -28,10 +28,8 @@ type Options = { shards: number; onProgress?: (line: string) => void };
  * Distributes the tables that are not distributed yet, all or none, and returns their names. Throws a UsageError if Citus
  * or a node for the rows is missing.
  */
-export async function distribute(address: Address, { shards, onProgress = () => {} }: Options): Promise<string[]> {
-  const { orm, pool, isDistributed: hasCitus } = await openDatabase(address, { poolSize: 2, isLimited: false });
-  const client = await pool.connect();
-  try {
+export function distribute(address: Address, { shards, onProgress = () => {} }: Options): Promise<string[]> {
+  return withConnection(address, async (client, { isDistributed: hasCitus }) => {
     await requireCluster(client, hasCitus);
     await waitForMigrations(client, onProgress);
     const tables = await tablesWhere(client, isUndistributed);
@@ -41,10 +39,7 @@ export async function distribute(address: Address, { shards, onProgress = () => 
       await client.query('select truncate_local_data_after_distributing_table($1)', [table]);
     }
     return tables;
-  } finally {
-    client.release(true);
-    await orm.close();
-  }
+  });
 }
 
 async function requireCluster(client: pg.ClientBase, hasCitus: boolean): Promise<void> {

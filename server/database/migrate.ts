@@ -2,8 +2,8 @@
 import type { Options } from '@mikro-orm/postgresql';
 import type pg from 'pg';
 import { migrations } from './migrations/list.ts';
-import { openDatabase } from './orm.ts';
-import type { Address, Database } from './orm.ts';
+import { withConnection } from './orm.ts';
+import type { Address, Database, OpenedDatabase } from './orm.ts';
 
 const migrationLock = 7_203_611_402;
 
@@ -16,18 +16,12 @@ type Migrated = { pool: Database['pool']; address: Address };
 export async function migrate({ pool, address }: Migrated, onProgress = (_line: string) => {}, to?: string) {
   const applied = new Set(await appliedMigrations(pool));
   if (applied.has(to ?? '') || migrations.every(({ name }) => applied.has(name))) return [];
-  // Its own connections, without time limits: a migration, or waiting for another process's, can take a long time.
-  const unlimited = await openDatabase(address, { poolSize: 2, isLimited: false, migrator: await loadMigrator(pool) });
-  const client = await unlimited.pool.connect();
-  try {
+  const run = async (client: pg.ClientBase, { orm }: OpenedDatabase) => {
     await waitForMigrations(client, onProgress);
-    const done = await unlimited.orm.migrator.up(to === undefined ? {} : { to });
+    const done = await orm.migrator.up(to === undefined ? {} : { to });
     return done.map(({ name }) => name);
-  } finally {
-    // The lock always ends with its session.
-    client.release(true);
-    await unlimited.orm.close();
-  }
+  };
+  return withConnection(address, run, await loadMigrator(pool));
 }
 
 /** Where the search_path finds the table or would create it. Without this, MikroORM looks in `public`. */

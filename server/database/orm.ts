@@ -96,7 +96,7 @@ type OpenOptions = {
   isLimited?: boolean;
   /** Another way to the same database, for the statements of requests. */
   pooler?: Pooler | undefined;
-  migrator?: Pick<Options, 'extensions' | 'migrations' | 'schema'>;
+  migrator?: Pick<Options, 'extensions' | 'migrations' | 'schema'> | undefined;
 };
 
 /** With everything that MikroORM can do, for `database/` only. */
@@ -134,6 +134,23 @@ export async function openDatabase(address: Address, options: OpenOptions = {}):
   if (!pool) throw new Error('The database driver has no pool.');
   const { rows } = await pool.query("select from pg_extension where extname = 'citus'");
   return { orm, pool, ...pools, isDistributed: rows.length > 0, address };
+}
+
+/** Connects for `work` alone, without time limits: a migration, a backup or a wait for a lock can take a long time. */
+export async function withConnection<T>(
+  address: Address,
+  work: (client: pg.PoolClient, database: OpenedDatabase) => Promise<T>,
+  migrator?: OpenOptions['migrator'],
+): Promise<T> {
+  const database = await openDatabase(address, { poolSize: 3, isLimited: false, migrator });
+  const client = await database.pool.connect();
+  try {
+    return await work(client, database);
+  } finally {
+    // Its locks end with its session.
+    client.release(true);
+    await database.orm.close();
+  }
 }
 
 function connectionTo({ url }: Address, statementMs: number) {
