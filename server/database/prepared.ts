@@ -1,18 +1,12 @@
 /** Prepared statements on the shared pool, with times as the API prints them. */
 import { hash } from 'node:crypto';
-import pg from 'pg';
+import type pg from 'pg';
 import type { OrganizationId } from '../entities/owned.ts';
-import { toRfc3339 } from '../entities/timestamp.ts';
-import { Statement } from './statement.ts';
+import { parserOf, Statement } from './statement.ts';
 
-const timestamptz = 1184;
-
-export const typeParsers = {
-  getTypeParser(oid: number, format?: 'text' | 'binary') {
-    if (oid === timestamptz) return toRfc3339;
-    return format === 'binary' ? pg.types.getTypeParser(oid, 'binary') : pg.types.getTypeParser(oid);
-  },
-};
+const unchanged = (text: string) => text;
+/** For pg's own queries. */
+export const typeParsers = { getTypeParser: (type: number) => parserOf(type) ?? unchanged };
 
 /** The rows of a statement, on a given connection or on any of a pool. */
 export async function queryRows<Row extends object>(

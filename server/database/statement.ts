@@ -22,7 +22,7 @@ const parsers: ReadonlyMap<number, Parse | undefined> = new Map([
   [TIMESTAMPTZ, toRfc3339],
   [textArray, readTexts],
 ]);
-const parserOf = (type: number): Parse | undefined =>
+export const parserOf = (type: number): Parse | undefined =>
   parsers.has(type) ? parsers.get(type) : (pg.types.getTypeParser(type) as Parse);
 
 /** Row builders by the columns that they read. */
