@@ -126,7 +126,7 @@ async function* pagesOf<Read extends Stored>(
 ): AsyncGenerator<Read[]> {
   const values = ['00000000-0000-0000-0000-000000000000'];
   const where = ['t.id > $2', ...rowConditions({ table, index }, conditions, values)].join(' and ');
-  const text = `select ${table.selection('t')} from ${table.name} t
+  const text = `select ${table.selection} from ${table.name} t
     where t.organization_id = $1 and ${where} order by t.id limit`;
   const read = () => {
     const { size } = pages;

@@ -36,7 +36,7 @@ async function referencesOf(
 ): Promise<ExportedProposal[]> {
   const table = recordTable(ProposalLine, () => orm);
   const rows = await session.query(
-    `select ${table.selection('t')} from proposal_lines t
+    `select ${table.selection} from proposal_lines t
      where t.organization_id = $1 and t.proposal_id = any($2) order by t.proposal_id, t.position`,
     [page.map(({ id }) => id)],
   );

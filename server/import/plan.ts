@@ -182,7 +182,7 @@ async function load(
   const values = given.filter((value) => value !== undefined);
   if (values.length === 0) return [];
   const rest = isLocking && !store.dry ? 'order by t.id for update' : '';
-  const found = await store.select(table, table.selection('t'), { column, values, rest });
+  const found = await store.select(table, table.selection, { column, values, rest });
   return found.map((row) => table.parse(row));
 }
 

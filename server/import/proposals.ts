@@ -62,7 +62,7 @@ async function loadLines(store: Store, rows: readonly ProposalImport[], stored: 
   });
   if (linesOf.size === 0) return linesOf;
   const { lines } = store;
-  const found = await store.select(lines, lines.selection('t'), {
+  const found = await store.select(lines, lines.selection, {
     column: 'proposal_id',
     values: [...linesOf.keys()],
     rest: 'order by t.position',

@@ -55,6 +55,8 @@ export class RecordTable<Stored extends object = object> {
   readonly name: string;
   readonly columns: readonly Column[];
   readonly insert: Insert;
+  /** The columns that `parse` reads, of a table that is `t` in the statement. */
+  readonly selection: string;
   readonly #byProperty: ReadonlyMap<string, Column>;
   /** What the importer reads of a stored record: everything except derived values. */
   readonly #read: readonly Column[];
@@ -69,13 +71,9 @@ export class RecordTable<Stored extends object = object> {
     this.#empty = Object.fromEntries(this.columns.map(({ property }) => [property, undefined]));
     this.#derived = this.columns.filter((column) => column.prop.onUpdate !== undefined && !isOwn(column));
     this.#read = this.columns.filter((column) => !this.#derived.includes(column));
+    this.selection = this.#read.map(({ name }) => `t.${name}`).join(', ');
     const inserted = this.columns.filter((column) => !isOwn(column) && column.property !== 'organizationId');
     this.insert = insertInto(tableName, inserted);
-  }
-
-  /** The columns of `select`, read back by `parse`. */
-  selection(alias: string): string {
-    return this.#read.map(({ name }) => `${alias}.${name}`).join(', ');
   }
 
   parse(row: readonly unknown[]): Stored {
