@@ -2,7 +2,7 @@
 import type { ProposalImport } from './schemas.ts';
 import { eventTimes } from '../../contract/proposals.ts';
 import type { ProposalStatus } from '../../contract/proposals.ts';
-import type { Proposal, StoredPerson } from '../entities/proposal.ts';
+import type { Proposal } from '../entities/proposal.ts';
 import type { ProposalTotals } from '../records/money.ts';
 import type { Rejection } from './kind.ts';
 import { withoutUndefined } from '../records/merge-patch.ts';
@@ -11,34 +11,21 @@ import { excessKeys, mergeMetadata } from '../records/metadata.ts';
 type EventTime = (typeof eventTimes)[number];
 type Status = { status: ProposalStatus } & Partial<Pick<Proposal, EventTime>>;
 /** What a row is merged onto: a stored proposal, or the defaults of a new one. */
-export type Base = Pick<Proposal, 'number' | 'title' | 'currency' | 'createdAt' | 'metadata'> &
-  Partial<Pick<Proposal, 'customerId' | 'statusChangedAt' | keyof ProposalTotals>> &
+export type Base = Pick<Proposal, 'number' | 'title' | 'customerId' | 'currency' | 'createdAt' | 'metadata'> &
+  Partial<Pick<Proposal, 'statusChangedAt' | keyof ProposalTotals>> &
   Status;
 export type Head = ReturnType<typeof mergeHead>;
 
 /** `customerId` is undefined if the row names no customer, and null if it removes the stored one. */
 export function mergeHead(row: ProposalImport, customerId: string | null | undefined, base: Base, startedAt: string) {
-  const { id: _id, customerExternalId: _name, lineItems: _lines, acceptedBy, owner, metadata, ...rest } = row;
+  const { id: _id, customerExternalId: _name, lineItems: _lines, metadata, ...rest } = row;
   const { subtotal: _subtotal, discountTotal: _discount, taxTotal: _tax, total: _total, ...given } = rest;
   const merged = {
-    ...startFrom(base),
-    ...withoutUndefined({ ...given, customerId, acceptedBy: wholePerson(acceptedBy), owner: wholePerson(owner) }),
+    ...base,
+    ...withoutUndefined({ ...given, customerId }),
     metadata: mergeMetadata(base.metadata, metadata),
   };
   return { ...merged, statusChangedAt: given.statusChangedAt ?? whenStatusChanged(merged, base, startedAt) };
-}
-
-function startFrom({ number, title, status, currency, createdAt, customerId = null, ...base }: Base) {
-  const { sentAt = null, viewedAt = null, acceptedAt = null } = base;
-  const { declinedAt = null, expiredAt = null, canceledAt = null } = base;
-  const events = { sentAt, viewedAt, acceptedAt, declinedAt, expiredAt, canceledAt };
-  return { number, title, status, currency, createdAt, customerId, ...events };
-}
-
-type PersonInput = { name: string; email?: string | null | undefined } | null | undefined;
-
-function wholePerson(person: PersonInput): StoredPerson | null | undefined {
-  return person ? { name: person.name, email: person.email ?? null } : person;
 }
 
 /**

@@ -93,7 +93,8 @@ function plan(row: ProposalImport, stored: Proposal | undefined, loaded: Loaded)
 
 function fresh({ number, title, status }: ProposalImport, { organization, startedAt }: Store): Base | undefined {
   if (number === undefined || title === undefined || status === undefined) return undefined;
-  return { number, title, status, currency: organization.currency, createdAt: startedAt, metadata: {} };
+  const { currency } = organization;
+  return { number, title, status, customerId: null, currency, createdAt: startedAt, metadata: {} };
 }
 
 type Lines = { before: readonly ProposalLine[]; costed: CostedLine[]; totals: ProposalTotals | undefined };

@@ -64,7 +64,12 @@ export const requiredOfNewItem = ['type', 'name', 'unitPrice'] as const satisfie
 const { number, title, notes, terms, declineReason, publicUrl } = proposalTexts;
 const { name, description, sku, unit } = lineTexts;
 /** Replaced as a whole: a new name without an email address must not keep the old person's. */
-const person = emptyIsAbsent(z.strictObject({ name: personFields.name, email: emptyIsAbsent(personFields.email) }));
+const person = emptyIsAbsent(
+  z.strictObject({
+    name: personFields.name,
+    email: emptyIsAbsent(personFields.email).transform((value) => value ?? null),
+  }),
+);
 const largestDiscount = '999999999999999999.9999';
 
 const lineImport = z
