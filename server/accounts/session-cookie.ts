@@ -1,5 +1,6 @@
 /** Cookies of the settings: the session's, signed so a forged one is rejected without a query, and small signed notes. */
 import type { z } from 'zod';
+import { jsonOf } from '../text/json.ts';
 import { isSigned, sign } from '../text/signatures.ts';
 import type { Secret } from '../text/signatures.ts';
 
@@ -52,12 +53,7 @@ export function noteCookie<Note>(cookie: SignedCookie, form: z.ZodType<Note>) {
     set: (note: Note, seconds: number): string =>
       cookie.set(Buffer.from(JSON.stringify(note)).toString('base64url'), seconds),
     clear: cookie.clear,
-    read(header: string | undefined): Note | undefined {
-      try {
-        return form.safeParse(JSON.parse(Buffer.from(cookie.read(header) ?? '', 'base64url').toString('utf8'))).data;
-      } catch {
-        return undefined;
-      }
-    },
+    read: (header: string | undefined): Note | undefined =>
+      form.safeParse(jsonOf(Buffer.from(cookie.read(header) ?? '', 'base64url').toString('utf8'))).data,
   };
 }

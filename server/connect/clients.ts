@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { isBlank } from '../../contract/text.ts';
+import { jsonOf } from '../text/json.ts';
 import { isSigned, sign } from '../text/signatures.ts';
 import type { Secret } from '../text/signatures.ts';
 import { nameLength } from '../entities/name.ts';
@@ -121,16 +122,8 @@ async function fetchClient(id: string, destinations: Destinations): Promise<Conn
     const reason = error ?? `It responded with status ${status}.`;
     throw new OAuthError('invalid_client', `The application's document at ${url.host} could not be read. ${reason}`);
   }
-  const document = parsedJson(response ?? '');
+  const document = jsonOf(response ?? '');
   if (Reflect.get(Object(document), 'client_id') !== id)
     throw new OAuthError('invalid_client', `The application's document at ${url.host} is about another client_id.`);
   return { id, ...readMetadata(document, `The application's document at ${url.host}`), publisher: url.host };
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

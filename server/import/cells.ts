@@ -1,6 +1,7 @@
 /** How cells become values: numbers and dates by the notation that the whole file uses, other values by their field. */
 import { countryCodeOf } from '../../contract/countries.ts';
 import type { ImportChoices } from '../entities/upload.ts';
+import { jsonOf } from '../text/json.ts';
 import { unescapeFormula } from '../text/spreadsheet.ts';
 import { isAmount, isDate, isDecimal } from './fields.ts';
 import type { Column } from './inspect.ts';
@@ -140,21 +141,10 @@ const websiteOf = (cell: string) =>
 
 /** Separated tags, or a JSON array if a tag contains the separator. */
 function tagsOf(cell: string, separator: string): string[] {
-  const list = cell.startsWith('[') ? jsonTags(cell) : undefined;
-  return (
-    list ??
-    cell
-      .split(separator)
-      .map((tag) => tag.trim())
-      .filter((tag) => tag !== '')
-  );
-}
-
-function jsonTags(cell: string): string[] | undefined {
-  try {
-    const list: unknown = JSON.parse(cell);
-    return Array.isArray(list) && list.every((tag) => typeof tag === 'string') ? list : undefined;
-  } catch {
-    return undefined;
-  }
+  const list = cell.startsWith('[') ? jsonOf(cell) : undefined;
+  if (Array.isArray(list) && list.every((tag) => typeof tag === 'string')) return list;
+  return cell
+    .split(separator)
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '');
 }

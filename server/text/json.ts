@@ -22,6 +22,15 @@ export function parseJson(text: string, mostKeys = maximumKeys): unknown {
   return value;
 }
 
+/** The value of a JSON text that anyone may have written; undefined if it is none. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 const code = (letter: string) => letter.charCodeAt(0);
 const [quote, backslash, colon] = [code('"'), code('\\'), code(':')];
 const [openObject, openArray, closeObject, closeArray] = [code('{'), code('['), code('}'), code(']')];
