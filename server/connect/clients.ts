@@ -8,7 +8,7 @@ import { isBlank } from '../../contract/text.ts';
 import { jsonOf } from '../text/json.ts';
 import { isSigned, sign } from '../text/signatures.ts';
 import type { Secret } from '../text/signatures.ts';
-import { nameLength } from '../entities/name.ts';
+import { nameLength } from '../records/name.ts';
 import { printable } from '../problems/safe-text.ts';
 import type { Destinations } from '../outgoing/addresses.ts';
 import { createSender } from '../outgoing/send.ts';

@@ -1,11 +1,10 @@
 /** Creates API keys, new ones and replacements. */
 import { randomBytes } from 'node:crypto';
 import type { ScopedEntityManager } from '../database/tenant.ts';
-import { nameLength } from '../entities/name.ts';
 import { ApiKey } from '../entities/organization.ts';
 import type { Organization } from '../entities/organization.ts';
 import { Problem } from '../problems/problem.ts';
-import { checkName } from '../records/name.ts';
+import { checkName, nameLength } from '../records/name.ts';
 import { asAdmin, requireTeam, transactionStartOf } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
 import { publicId } from '../records/public-id.ts';

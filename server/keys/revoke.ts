@@ -1,9 +1,8 @@
 /** Revokes and renames API keys. */
 import type { ScopedEntityManager } from '../database/tenant.ts';
-import { nameLength } from '../entities/name.ts';
 import type { ApiKey } from '../entities/organization.ts';
 import { recordEvent } from '../records/audit-log.ts';
-import { checkName } from '../records/name.ts';
+import { checkName, nameLength } from '../records/name.ts';
 import { publicId } from '../records/public-id.ts';
 import { asAdmin } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';

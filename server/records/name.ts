@@ -1,6 +1,9 @@
 import { isBlank } from '../../contract/text.ts';
 import { Problem } from '../problems/problem.ts';
 
+/** The maximum lengths of the names that people give. */
+export const nameLength = { organization: 200, member: 200, apiKey: 80, webhook: 80 } as const;
+
 /** A name that a person gives, trimmed and in Unicode's composed form. Problem: invalid. */
 export function checkName(typed: string, most: number): string {
   const name = typed.trim().normalize('NFC');

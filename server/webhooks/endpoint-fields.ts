@@ -1,8 +1,7 @@
 /** Checks what an admin enters for an endpoint. */
 import { isRecordEventType } from '../../contract/events.ts';
-import { nameLength } from '../entities/name.ts';
 import { Problem } from '../problems/problem.ts';
-import { checkName } from '../records/name.ts';
+import { checkName, nameLength } from '../records/name.ts';
 import { ForbiddenAddress } from '../outgoing/addresses.ts';
 import type { Destinations } from '../outgoing/addresses.ts';
 

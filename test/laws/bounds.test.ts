@@ -10,7 +10,7 @@ import { passwordLength } from '../../server/accounts/passwords.ts';
 import { codeSeconds as signInCodeSeconds } from '../../server/accounts/second-step.ts';
 import { sessionSeconds } from '../../server/accounts/sessions.ts';
 import { codeSeconds } from '../../server/connect/codes.ts';
-import { nameLength } from '../../server/entities/name.ts';
+import { nameLength } from '../../server/records/name.ts';
 import { expiryDays, maximumLiveKeys, replacementPeriods } from '../../server/keys/issue.ts';
 import { usageBounds } from '../../server/keys/usage.ts';
 import { mailedAgainDays, warningBounds } from '../../server/keys/warnings.ts';

@@ -1,5 +1,5 @@
 /** How pages show keys: in a table, with warnings, and on the pages to rename, replace and revoke one. */
-import { nameLength } from '../../../entities/name.ts';
+import { nameLength } from '../../../records/name.ts';
 import type { ApiKey } from '../../../entities/organization.ts';
 import type { ReplacementPeriod } from '../../../keys/issue.ts';
 import { isLive, maskedKey } from '../../../keys/list.ts';

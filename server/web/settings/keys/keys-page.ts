@@ -1,5 +1,5 @@
 /** API Keys: the list and its actions, a new key, which is shown once, and examples of a first request. */
-import { nameLength } from '../../../entities/name.ts';
+import { nameLength } from '../../../records/name.ts';
 import type { ApiKey } from '../../../entities/organization.ts';
 import { expiryDays, maximumLiveKeys } from '../../../keys/issue.ts';
 import type { KeyOverview } from '../../../keys/list.ts';

@@ -1,6 +1,6 @@
 /** The members of the organization, and the pages to change a role, remove a member, and reset two-factor authentication. */
 import type { MemberState } from '../../../accounts/members.ts';
-import { nameLength } from '../../../entities/name.ts';
+import { nameLength } from '../../../records/name.ts';
 import type { Member, Role } from '../../../entities/organization.ts';
 import { publicId } from '../../../records/public-id.ts';
 import { html } from '../../html.ts';

@@ -1,6 +1,6 @@
 /** Webhooks: the endpoints of the organization, and a form to create one. */
 import { events, recordEventTypes } from '../../../../contract/events.ts';
-import { nameLength } from '../../../entities/name.ts';
+import { nameLength } from '../../../records/name.ts';
 import type { WebhookEndpoint } from '../../../entities/webhook.ts';
 import { publicId } from '../../../records/public-id.ts';
 import type { EndpointFields } from '../../../webhooks/endpoint-fields.ts';
