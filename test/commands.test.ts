@@ -9,6 +9,7 @@ import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openEmbeddedPostgres } from '../server/embedded/postgres.ts';
+import { listen } from './ports.ts';
 import { program } from './program.ts';
 
 let folder: string;
@@ -207,10 +208,8 @@ describe('the commands', { shuffle: false }, () => {
   });
 
   test('reports a port in use, an invalid variable and an unknown argument in one line each', async () => {
-    const taken = createServer().listen(0, '127.0.0.1');
-    await once(taken, 'listening');
-    const address = taken.address();
-    const port = typeof address === 'object' && address ? address.port : 0;
+    const taken = createServer();
+    const port = await listen(taken);
     const before = environment;
     environment = { ...before, PORT: String(port) };
     expect(await run('serve')).toMatchObject({

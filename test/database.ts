@@ -4,7 +4,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { inject } from 'vitest';
+import { afterAll, inject } from 'vitest';
 import type { TestProject } from 'vitest/node';
 import { citusIsMissing, createOnNodes, dropOnNodes, prepare, workersOf } from './citus/cluster.ts';
 import { openDatabase } from '../server/database/orm.ts';
@@ -80,4 +80,13 @@ export async function administer(text: string, values: unknown[] = [], url = inj
   await client.connect();
   await client.query(text, values);
   await client.end();
+}
+
+/** For what a file opens: its cleanups are run after all its tests, the last one first. */
+export function cleanupsAfterAll(): (() => unknown)[] {
+  const cleanups: (() => unknown)[] = [];
+  afterAll(async () => {
+    for (const cleanup of cleanups.toReversed()) await cleanup();
+  });
+  return cleanups;
 }

@@ -3,10 +3,9 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { tmpdir } from 'node:os';
+import { freePort } from './ports.ts';
 
 const program = ['redis-server', 'valkey-server'].flatMap(installed)[0];
 
@@ -52,16 +51,6 @@ export async function startRedis(): Promise<Redis> {
   };
   await start();
   return { url: `redis://127.0.0.1:${port}`, process: running, kill, start };
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  // A server that listens on a port has an AddressInfo.
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 function installed(name: string): string[] {

@@ -1,12 +1,11 @@
 /** Traces, as a collector receives them over OTLP/HTTP. */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTracing } from '../server/commands/serve/process.ts';
 import { readConfig } from '../server/config.ts';
 import { statementName } from '../server/database/statements.ts';
 import type { Tracing } from '../server/http/tracing.ts';
+import { listen } from './ports.ts';
 import { useWorld } from './world.ts';
 
 type Attribute = { key: string; value: { stringValue?: string; intValue?: number } };
@@ -37,11 +36,8 @@ async function startCollector() {
       received.push(JSON.parse(text));
       response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
     });
-  }).listen(0, '127.0.0.1');
-  await once(collector, 'listening');
-  // A server that listens on a port has an AddressInfo.
-  const { port } = collector.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, received, paths, close: () => collector.close() };
+  });
+  return { url: `http://127.0.0.1:${await listen(collector)}`, received, paths, close: () => collector.close() };
 }
 
 const valueOf = ({ attributes }: { attributes: Attribute[] }, name: string) => {

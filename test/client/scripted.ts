@@ -1,10 +1,10 @@
 /** A server that responds from a script, for tests of the client. */
 import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach } from 'vitest';
 import { createClient } from '../../client/index.ts';
 import type { Client, ClientOptions } from '../../client/index.ts';
+import { listen } from '../ports.ts';
 
 export type Step = (request: IncomingMessage, response: ServerResponse) => void;
 type Seen = { method: string | undefined; url: string | undefined; headers: IncomingMessage['headers']; body: string };
@@ -19,13 +19,11 @@ afterEach(() => {
 
 export async function listening(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   closing.push(() => {
     server.closeAllConnections();
     server.close();
   });
-  // A server that listens on a port has an AddressInfo; a string is for pipes only.
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${await listen(server)}`;
 }
 
 /** The URL of a port that nothing listens on. */

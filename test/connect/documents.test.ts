@@ -1,14 +1,13 @@
 /** Applications whose client_id is the URL of a document that describes them. */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { Clients } from '../../server/connect/clients.ts';
 import { listKeys } from '../../server/keys/list.ts';
 import { allow, authSecret, parts } from '../webhooks/scene.ts';
 import { useWorld } from '../world.ts';
+import { listen } from '../ports.ts';
 import { asking, callback, connect, pathOf, quickClock, registration, scene } from './scene.ts';
 
 // An operator can allow plain HTTP on this machine, as for webhooks.
@@ -28,10 +27,7 @@ const answer = (fields: object) => (response: ServerResponse) =>
 const answers: Record<string, (response: ServerResponse) => void> = {};
 
 beforeAll(async () => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  // A server that listens on a port has an AddressInfo.
-  host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  host = `127.0.0.1:${await listen(server)}`;
 });
 afterAll(() => {
   server.close();

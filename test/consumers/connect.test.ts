@@ -1,7 +1,5 @@
 /** The official agent client, from its first request without a key to revocation, with a real browser in between. */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 import type {
   OAuthClientProvider,
@@ -16,6 +14,7 @@ import { hasChromium } from '../browser/chromium.ts';
 import { proposal } from '../records.ts';
 import { givePassword, someone } from '../settings/visiting.ts';
 import { useWorld } from '../world.ts';
+import { listen } from '../ports.ts';
 import { signInHere } from './consent.ts';
 
 const world = useWorld();
@@ -29,10 +28,7 @@ const server = createServer(({ url = '' }, response) => {
   response.writeHead(200, { 'content-type': 'text/html' }).end('<title>Agent</title><h1>Back at the agent</h1>');
 });
 beforeAll(async () => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  // A server that listens on a port has an AddressInfo.
-  callback = `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`;
+  callback = `http://127.0.0.1:${await listen(server)}/callback`;
 });
 afterAll(() => {
   server.close();

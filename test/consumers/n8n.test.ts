@@ -4,9 +4,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { once } from 'node:events';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,6 +21,7 @@ import type { Receiver } from '../webhooks/receiver.ts';
 import { endpointTo, until, webhookWorld } from '../webhooks/scene.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
+import { listen } from '../ports.ts';
 import { agree } from './consent.ts';
 import { startN8n } from './n8n-runtime.ts';
 import type { Runtime } from './n8n-runtime.ts';
@@ -372,10 +371,7 @@ async function listen(receive: (request: any, response: any) => Promise<void>): 
   };
   const server = createServer((request, response) => void answer(request, response));
   onTestFinished(() => void server.close());
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  // A server that listens on a port has an AddressInfo.
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhook`;
+  return `http://127.0.0.1:${await listen(server)}/webhook`;
 }
 
 /** The rules that the package breaks. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { readBackup, writeBackup } from '../../server/database/backup.ts';
 import { appliedMigrations, migrate } from '../../server/database/migrate.ts';
 import { migrations } from '../../server/database/migrations/list.ts';
@@ -14,12 +14,12 @@ import { openDatabase } from '../../server/database/orm.ts';
 import type { OpenedDatabase } from '../../server/database/orm.ts';
 import { serve } from '../../server/commands/serve/server.ts';
 import { start } from '../faults/processes.ts';
-import { administer, ownDatabase } from '../database.ts';
+import { administer, cleanupsAfterAll, ownDatabase } from '../database.ts';
 import { waitingStatements } from '../locks.ts';
 import { patientConnection } from '../patient.ts';
 import { startService } from '../faults/service.ts';
 
-const cleanups: (() => Promise<unknown>)[] = [];
+const cleanups = cleanupsAfterAll();
 let sourceUrl = '';
 let file = '';
 let written = '';
@@ -57,9 +57,6 @@ beforeAll(async () => {
   const backup = start(['backup', file], { DATABASE_URL: sourceUrl });
   await backup.exited;
   written = backup.output.text;
-});
-afterAll(async () => {
-  for (const cleanup of cleanups.toReversed()) await cleanup();
 });
 
 /** Every table with its rows, as text. */

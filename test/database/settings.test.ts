@@ -1,12 +1,12 @@
 /** Database settings change nothing. Times before 1900, because most zones then had offsets that Date cannot parse. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { Pooler } from '../../server/database/orm.ts';
 import { typeParsers } from '../../server/database/prepared.ts';
-import { administer, ownDatabase } from '../database.ts';
+import { administer, cleanupsAfterAll, ownDatabase } from '../database.ts';
 import { hasPgBouncer, startPgBouncer } from './pgbouncer.ts';
 
-const cleanups: (() => Promise<unknown>)[] = [];
+const cleanups = cleanupsAfterAll();
 let url: string;
 let name: string;
 beforeAll(async () => {
@@ -22,9 +22,6 @@ beforeAll(async () => {
   ])
     await administer(`alter database ${database.name} set ${setting}`);
   ({ url, name } = database);
-});
-afterAll(async () => {
-  for (const cleanup of cleanups.toReversed()) await cleanup();
 });
 
 /** The times as each pool reads them. */

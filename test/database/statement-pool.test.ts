@@ -1,22 +1,19 @@
 /** Statements that share a connection fail independently; parameters and rows arrive as they were sent. */
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { OpenedDatabase } from '../../server/database/orm.ts';
 import { Statement } from '../../server/database/statement.ts';
-import { ownDatabase } from '../database.ts';
+import { cleanupsAfterAll, ownDatabase } from '../database.ts';
 import { patientConnection } from '../patient.ts';
 
-const cleanups: (() => Promise<unknown>)[] = [];
+const cleanups = cleanupsAfterAll();
 let database: OpenedDatabase;
 beforeAll(async () => {
   const { url, drop } = await ownDatabase();
   cleanups.push(drop);
   database = await openDatabase({ url }, { isLimited: false });
   cleanups.push(() => database.orm.close());
-});
-afterAll(async () => {
-  for (const cleanup of cleanups.toReversed()) await cleanup();
 });
 
 test('resends a statement that failed because the one before it did not prepare it', async () => {

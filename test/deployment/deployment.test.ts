@@ -8,12 +8,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../client/index.ts';
-import { ownDatabase } from '../database.ts';
+import { cleanupsAfterAll, ownDatabase } from '../database.ts';
 import { startService } from '../faults/service.ts';
 import type { Service } from '../faults/service.ts';
-import { freePort } from '../redis.ts';
+import { freePort } from '../ports.ts';
 
 const run = promisify(execFile);
 const file = (name: string) => new URL(`../../server/deployment/${name}`, import.meta.url);
@@ -27,7 +27,7 @@ const programs = {
 for (const [name, path] of Object.entries(programs))
   if (!existsSync(path)) process.stdout.write(`${name} is not installed: its deployment file is not tested.\n`);
 
-const cleanups: (() => unknown)[] = [];
+const cleanups = cleanupsAfterAll();
 let folder = '';
 let service: Service;
 
@@ -41,9 +41,6 @@ beforeAll(async () => {
   cleanups.push(service.close);
   const words = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost';
   await run('openssl', [...words.split(' '), '-keyout', join(folder, 'tls.key'), '-out', join(folder, 'tls.crt')]);
-});
-afterAll(async () => {
-  for (const cleanup of cleanups.toReversed()) await cleanup();
 });
 
 type Answer = { status: number | undefined; headers: IncomingHttpHeaders; text: string };

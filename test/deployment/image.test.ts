@@ -10,10 +10,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { openLink } from '../faults/link.ts';
-import { ownDatabase } from '../database.ts';
-import { freePort } from '../redis.ts';
+import { cleanupsAfterAll, ownDatabase } from '../database.ts';
+import { freePort } from '../ports.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const dockerfile = join(root, 'server/deployment/Dockerfile');
@@ -23,14 +23,11 @@ const canBuild = process.getuid?.() === 0 && Object.values(programs).every((path
 if (!canBuild)
   process.stdout.write('buildah and debootstrap are not installed, or this is not root: no image is built.\n');
 
-const cleanups: (() => unknown)[] = [];
+const cleanups = cleanupsAfterAll();
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'proposal-api-image-'));
   cleanups.push(() => rm(folder, { recursive: true, force: true }));
-});
-afterAll(async () => {
-  for (const cleanup of cleanups.toReversed()) await cleanup();
 });
 
 const storage = () => ['--root', join(folder, 'root'), '--runroot', join(folder, 'run'), '--storage-driver', 'vfs'];

@@ -1,5 +1,4 @@
 /** The programs of the guides as integrators run them: killed after every page, and with several currencies. */
-import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -8,6 +7,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { importInto } from '../import/importing.ts';
 import { proposal } from '../records.ts';
 import { useWorld } from '../world.ts';
+import { listen } from '../ports.ts';
 import { readPage, snippetsOf } from './reading.ts';
 import { newReader } from './running.ts';
 import type { Reader } from './running.ts';
@@ -138,9 +138,8 @@ test('the sync script retries a response that a proxy sent', async () => {
     const { status = 500, body } = responses.shift() ?? {};
     response.writeHead(status, { 'retry-after': '0' }).end(body);
   });
-  await once(proxy.listen(0, '127.0.0.1'), 'listening');
   onTestFinished(() => void proxy.close());
-  const url = `http://127.0.0.1:${Object(proxy.address()).port}`;
+  const url = `http://127.0.0.1:${await listen(proxy)}`;
   const text = (await programOf('/docs/pagination-and-sync', 'sync.mjs')).replaceAll(world.url, url);
   expect(await reader.program('sync.mjs', text)).toBe(`0 changes, 0 records, through ${page.syncedThrough}\n`);
 });

@@ -3,19 +3,16 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { openEmbeddedPostgres } from '../../server/embedded/postgres.ts';
 import type { EmbeddedPostgres } from '../../server/embedded/postgres.ts';
 import { drill, isDrill, nothingAtAll, rounds } from './drill.ts';
 import { openLink } from './link.ts';
-import { administer, ownDatabase } from '../database.ts';
+import { administer, cleanupsAfterAll, ownDatabase } from '../database.ts';
 import { startService } from './service.ts';
 import type { Tally } from './writers.ts';
 
-const cleanups: (() => unknown)[] = [];
-afterAll(async () => {
-  for (const cleanup of cleanups.toReversed()) await cleanup();
-});
+const cleanups = cleanupsAfterAll();
 
 let dataDir: string;
 let postgres: EmbeddedPostgres;

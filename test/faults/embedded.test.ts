@@ -4,14 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { openEmbeddedPostgres } from '../../server/embedded/postgres.ts';
 import { isDrill } from './drill.ts';
+import { cleanupsAfterAll } from '../database.ts';
 
-const cleanups: (() => unknown)[] = [];
-afterAll(async () => {
-  for (const cleanup of cleanups.toReversed()) await cleanup();
-});
+const cleanups = cleanupsAfterAll();
 
 test('is restarted with increasing pauses until it runs; the reason is reported once', async () => {
   const dataDir = await emptyFolder();

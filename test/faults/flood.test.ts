@@ -1,10 +1,10 @@
 /** One organization floods the service with its most expensive requests: the others still get their responses. */
 import { fork } from 'node:child_process';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { fillOrganization } from '../bench/records.ts';
 import { visit, givePassword, password } from '../settings/visiting.ts';
 import type { Flood, Flooded, Sent } from './flooding.ts';
-import { ownDatabase } from '../database.ts';
+import { cleanupsAfterAll, ownDatabase } from '../database.ts';
 import { startService } from './service.ts';
 
 /** `FLOOD_REQUESTS=400` for a drill; its figures are printed, and nothing here depends on them. */
@@ -15,7 +15,7 @@ const atOnce = 60;
 /** Two-letter words have no index: each search reads every customer of the organization. */
 const search = '/v1/customers?sort=name&q=aa+bb+cc+dd+ee+ff+gg+zz';
 
-const cleanups: (() => Promise<unknown>)[] = [];
+const cleanups = cleanupsAfterAll();
 let service: Awaited<ReturnType<typeof startService>>;
 
 beforeAll(async () => {
@@ -29,9 +29,6 @@ beforeAll(async () => {
        'aabbccddeeffgg ' || repeat(md5(n::text), 5), '[]' from generate_series(1, $2) n`,
     [service.organization.id, customers],
   );
-});
-afterAll(async () => {
-  for (const cleanup of cleanups.toReversed()) await cleanup();
 });
 
 /** How many running statements contain this text. */

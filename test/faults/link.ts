@@ -1,7 +1,7 @@
 /** A TCP link to a server, which can be cut without either end noticing. */
-import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
-import type { AddressInfo, NetConnectOpts, Socket } from 'node:net';
+import type { NetConnectOpts, Socket } from 'node:net';
+import { listen } from '../ports.ts';
 
 export type Link = {
   port: number;
@@ -29,10 +29,8 @@ export async function openLink(target: NetConnectOpts): Promise<Link> {
     toServer.add(far);
     near.pipe(far).on('close', () => near.destroy());
     far.pipe(near);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  // A server that listens on a port has an AddressInfo.
-  const { port } = server.address() as AddressInfo;
+  });
+  const port = await listen(server);
   return {
     port,
     cut() {

@@ -1,15 +1,12 @@
 /** Migrations that take long or wait for another process. */
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { migrate, waitForMigrations } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
-import { administer, ownDatabase } from '../database.ts';
+import { administer, cleanupsAfterAll, ownDatabase } from '../database.ts';
 
-const cleanups: (() => unknown)[] = [];
-afterAll(async () => {
-  for (const cleanup of cleanups.toReversed()) await cleanup();
-});
+const cleanups = cleanupsAfterAll();
 
 test('a migration waits for another one as long as it takes, regardless of the database’s timeouts, and says so', async () => {
   const { url, name, drop } = await ownDatabase();

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { constants } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '@redis/client';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import { forOrganization } from '../../server/database/tenant.ts';
@@ -17,15 +17,12 @@ import { hasRedis, redisIsMissing, startRedis } from '../redis.ts';
 import { nothing, progress, rounds, summarize } from './drill.ts';
 import { start, startServing } from './processes.ts';
 import type { Running } from './processes.ts';
-import { administer, ownDatabase } from '../database.ts';
+import { administer, cleanupsAfterAll, ownDatabase } from '../database.ts';
 import { issueKeys } from './service.ts';
 import { newTally, write } from './writers.ts';
 import type { Tally } from './writers.ts';
 
-const cleanups: (() => unknown)[] = [];
-afterAll(async () => {
-  for (const cleanup of cleanups.toReversed()) await cleanup();
-});
+const cleanups = cleanupsAfterAll();
 
 test('rejects more than one worker without REDIS_URL in one sentence', async () => {
   const { status, err } = await runCommand(['serve', '--workers', '2'], { REDIS_URL: '' });

@@ -1,8 +1,6 @@
 /** Webhook receivers that misbehave, and a tally of the events that they received. */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../server/database/orm.ts';
 import { forOrganization } from '../../server/database/tenant.ts';
@@ -10,6 +8,7 @@ import type { Member, Organization } from '../../server/entities/organization.ts
 import { publicId } from '../../server/records/public-id.ts';
 import { createEndpoint } from '../../server/webhooks/endpoints.ts';
 import { parts } from '../webhooks/scene.ts';
+import { listen } from '../ports.ts';
 
 type Arrival = { id: string; type: string; timestamp: string; recordId: string; version: number; accepted: boolean };
 /** Responds, and returns whether it has accepted the event. */
@@ -66,10 +65,7 @@ export async function openHostile(name: string): Promise<Hostile> {
   };
   // A sender that is killed during a request leaves nothing to receive.
   const server = createServer((request, response) => void receive(request, response).catch(() => undefined));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  // The address of a TCP server is never a string.
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   return {
     name,
     url: `http://127.0.0.1:${port}/hook`,

@@ -1,18 +1,15 @@
 /** A rate limit store that is killed or frozen while records are being written. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '@redis/client';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sharedRateLimiter } from '../../server/limits/shared-rate-limit.ts';
 import { hasRedis, redisIsMissing, startRedis } from '../redis.ts';
 import { nothing, rounds, summarize } from './drill.ts';
-import { ownDatabase } from '../database.ts';
+import { cleanupsAfterAll, ownDatabase } from '../database.ts';
 import { startService } from './service.ts';
 import { newTally, write } from './writers.ts';
 
-const cleanups: (() => unknown)[] = [];
-afterAll(async () => {
-  for (const cleanup of cleanups.toReversed()) await cleanup();
-});
+const cleanups = cleanupsAfterAll();
 
 if (!hasRedis) process.stdout.write(`${redisIsMissing}\n`);
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { openEmbeddedPostgres } from '../../server/embedded/postgres.ts';
 import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
@@ -20,13 +20,10 @@ import { startServing } from './processes.ts';
 import type { Running } from './processes.ts';
 import { behaviors, count, delivered, nothingMissed, openHostile, subscribe } from './receivers.ts';
 import type { Hostile } from './receivers.ts';
-import { ownDatabase } from '../database.ts';
+import { cleanupsAfterAll, ownDatabase } from '../database.ts';
 import { issueKeys, startService } from './service.ts';
 
-const cleanups: (() => unknown)[] = [];
-afterAll(async () => {
-  for (const cleanup of cleanups.toReversed()) await cleanup();
-});
+const cleanups = cleanupsAfterAll();
 
 const quick = {
   authSecret,

@@ -2,18 +2,15 @@
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { connect } from 'node:net';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { OpenedDatabase } from '../../server/database/orm.ts';
 import { serve } from '../../server/commands/serve/server.ts';
-import { administer, ownDatabase } from '../database.ts';
+import { administer, cleanupsAfterAll, ownDatabase } from '../database.ts';
 import { useWorld } from '../world.ts';
 
-const cleanups: (() => Promise<unknown>)[] = [];
-afterAll(async () => {
-  for (const cleanup of cleanups.toReversed()) await cleanup();
-});
+const cleanups = cleanupsAfterAll();
 
 async function newDatabase() {
   const own = await ownDatabase();

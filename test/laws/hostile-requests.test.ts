@@ -4,14 +4,14 @@
  * `HOSTILE_REQUESTS=100000` for a drill; `HOSTILE_SEED` for different requests, or to repeat those of a failure.
  */
 import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { operationsOf } from '../../contract/operations.ts';
 import { v1 } from '../../contract/v1.ts';
 import { sumProposals } from '../../server/api/proposal-sums.ts';
 import { createTools } from '../../server/mcp/tools.ts';
 import { operations } from '../../server/api/operations.ts';
-import { ownDatabase } from '../database.ts';
+import { cleanupsAfterAll, ownDatabase } from '../database.ts';
 import { issueKeys, startService } from '../faults/service.ts';
 import { givePassword, password, visit } from '../settings/visiting.ts';
 
@@ -21,7 +21,7 @@ const atOnce = 8;
 /** Ends a hang. */
 const silenceMs = 60_000;
 
-const cleanups: (() => Promise<unknown>)[] = [];
+const cleanups = cleanupsAfterAll();
 let service: Awaited<ReturnType<typeof startService>>;
 /** A signed-in admin. */
 let signedIn: { cookie: string; csrfToken: string };
@@ -42,9 +42,6 @@ beforeAll(async () => {
   const visiting = visit(service.url);
   await visiting.post('/settings/sign-in', { email: admin.email, password });
   signedIn = { cookie: visiting.cookie(), csrfToken: await visiting.csrfToken() };
-});
-afterAll(async () => {
-  for (const cleanup of cleanups.toReversed()) await cleanup();
 });
 
 const routes = operationsOf(v1).map((route) => ({

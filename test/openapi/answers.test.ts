@@ -1,11 +1,9 @@
 /** Tests the check of every response: mistakes are planted into responses of the real server, and each is detected. */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { breaksOf, takeBreaks } from '../answers.ts';
 import type { SentAnswer } from '../answers.ts';
-import { freePort } from '../settings/visiting.ts';
+import { freePort, listen } from '../ports.ts';
 import { useWorld } from '../world.ts';
 
 const world = useWorld();
@@ -101,10 +99,8 @@ describe('a response of the server', () => {
       for (const name of Object.keys(headers)) response.setHeader(name, String(headers[name]));
       response.setHeader('content-length', Buffer.byteLength(body));
       response.end(body);
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    // The address of a TCP server is never a string.
-    const { port } = server.address() as AddressInfo;
+    });
+    const port = await listen(server);
     await (await fetch(`http://127.0.0.1:${port}/v1/me`)).text();
     server.close();
     expect(takeBreaks()).toEqual([expect.stringContaining('"surprise"')]);

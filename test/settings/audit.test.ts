@@ -8,7 +8,8 @@ import { readEvents, writeEvent } from '../../server/records/audit-log.ts';
 import { changeEndpoint, createEndpoint, switchEndpoint } from '../../server/webhooks/endpoints.ts';
 import { parts as webhookParts } from '../webhooks/scene.ts';
 import { useWorld } from '../world.ts';
-import { auditLog, freePort, password, signIn, someone, unknownEmail, visit } from './visiting.ts';
+import { freePort } from '../ports.ts';
+import { auditLog, password, signIn, someone, unknownEmail, visit } from './visiting.ts';
 
 const world = useWorld({ trustedProxies: 1 });
 const securePort = await freePort();

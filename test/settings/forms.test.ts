@@ -5,9 +5,10 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { publicId } from '../../server/records/public-id.ts';
 import { isFromOurPage } from '../../server/web/settings/csrf.ts';
 import { useWorld } from '../world.ts';
+import { freePort } from '../ports.ts';
 import { pathsOf, scene, stateOf } from './every-route.ts';
 import type { Scene } from './every-route.ts';
-import { freePort, otherSites, rawRequest, signIn, someone, visit } from './visiting.ts';
+import { otherSites, rawRequest, signIn, someone, visit } from './visiting.ts';
 import type { Visit } from './visiting.ts';
 
 const singleSignOn = { issuer: 'http://localhost:1', clientId: 'none', clientSecret: 'none' };

@@ -1,9 +1,8 @@
 /** An OpenID provider that misbehaves on request: it lies about the user, never responds, or responds endlessly. */
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from '../ports.ts';
 
 export type Lies = {
   /** Merged into the ID token. */
@@ -24,11 +23,7 @@ export async function startHostileProvider(): Promise<{
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const state: { lies: Lies; nonce: string } = { lies: {}, nonce: '' };
   const server = createServer((request, response) => answer(request, response));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  // A server that listens on a port has an AddressInfo.
-  const { port } = server.address() as AddressInfo;
-  const issuer = `http://localhost:${port}`;
+  const issuer = `http://localhost:${await listen(server)}`;
 
   function answer({ url = '' }: IncomingMessage, response: ServerResponse): void {
     const { lies } = state;

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Provider } from 'oidc-provider';
 import { SMTPServer } from 'smtp-server';
+import { listen } from '../ports.ts';
 
 export type ReceivedMail = { from: string; to: string[]; text: string };
 
@@ -67,10 +68,7 @@ export async function startOpenIdProvider(redirectUri: string): Promise<{
   const people = new Map<string, Person>();
   const client = { id: 'settings', secret: 'a secret of the provider and the service' };
   const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const issuer = `http://localhost:${port}`;
+  const issuer = `http://localhost:${await listen(server)}`;
   const provider = new Provider(issuer, {
     clients: [
       {

@@ -1,8 +1,5 @@
 /** Uses the settings pages as a person would, but without a browser: keeps cookies and sends forms as printed. */
-import { once } from 'node:events';
 import { request } from 'node:http';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { TOTP } from 'otpauth';
 import { addMember } from '../../server/accounts/members.ts';
 import { issueLink, pathOfLink } from '../../server/accounts/password-links.ts';
@@ -68,16 +65,6 @@ export function visit(url: string, constant: Record<string, string> = {}): Visit
 }
 
 /** A free port, for a service whose PUBLIC_URL does not contain it. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  // A server that listens on a port has an AddressInfo.
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
 /** Sends a form with headers that `fetch` does not allow, such as Host. */
 export function rawRequest(
   port: number,

@@ -1,12 +1,11 @@
 /** Endpoints in networks that are not public: rejected at every attempt, not only when they are entered. */
 import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { once } from 'node:events';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createDestinations } from '../../server/outgoing/addresses.ts';
 import { createSender, sendLimits } from '../../server/outgoing/send.ts';
 import type { Sender } from '../../server/outgoing/send.ts';
+import { listen } from '../ports.ts';
 
 /** A server on the loopback interface, which must never be reached. */
 async function secretServer(): Promise<{ port: number; requests: () => number; sockets: () => number }> {
@@ -17,11 +16,8 @@ async function secretServer(): Promise<{ port: number; requests: () => number; s
     response.end('secret');
   });
   server.on('connection', () => (sockets += 1));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   onTestFinished(() => void server.close());
-  // The address of a TCP server is not a string.
-  return { port: (server.address() as AddressInfo).port, requests: () => requests, sockets: () => sockets };
+  return { port: await listen(server), requests: () => requests, sockets: () => sockets };
 }
 
 function sender(allowed: string[] = [], resolve?: Parameters<typeof createDestinations>[1]): Sender {
@@ -122,10 +118,9 @@ describe('a request is not sent to', () => {
     const { port, requests } = await secretServer();
     const redirecting = createServer((_, response) =>
       response.writeHead(307, { location: `http://127.0.0.1:${port}/secret` }).end(),
-    ).listen(0, '127.0.0.1');
-    await once(redirecting, 'listening');
+    );
     onTestFinished(() => void redirecting.close());
-    const { port: first } = redirecting.address() as AddressInfo;
+    const first = await listen(redirecting);
     const outcome = await post(sender(['127.0.0.1/32']), `http://127.0.0.1:${first}/`);
     expect(outcome.status).toBe(307);
     expect(requests()).toBe(0);
@@ -171,13 +166,12 @@ test('an error is kept up to 200 characters', async () => {
 
 describe('a response', () => {
   async function respondingWith(respond: RequestListener): Promise<string> {
-    const server = createServer(respond).listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    const server = createServer(respond);
     onTestFinished(() => {
       server.closeAllConnections();
       server.close();
     });
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    return `http://127.0.0.1:${await listen(server)}/`;
   }
 
   test('is read up to 16 KB, and kept up to 2 KB', async () => {

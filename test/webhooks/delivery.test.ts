@@ -1,7 +1,5 @@
 /** What an endpoint receives when records change, no matter how. */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { setPlan } from '../../server/accounts/organizations.ts';
 import { changeEndpoint, createEndpoint, removeEndpoint, switchEndpoint } from '../../server/webhooks/endpoints.ts';
@@ -13,6 +11,7 @@ import { eraseCustomer } from '../../server/records/erase-customer.ts';
 import { proposal, storedIdOf } from '../records.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
+import { listen } from '../ports.ts';
 import { useReceiver } from './receiver.ts';
 import { deliveriesOf, endpointTo, parts, passTime, typesOf, until, webhookWorld } from './scene.ts';
 
@@ -43,11 +42,9 @@ describe('an event', () => {
     const server = createServer((request, response) => {
       sent.push(Number(request.headers['webhook-timestamp']) * 1000);
       response.writeHead(204).end();
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    });
     onTestFinished(() => void server.close());
-    // A server that listens on a port has an AddressInfo.
-    const { port } = server.address() as AddressInfo;
+    const port = await listen(server);
     const events = ['customer.created'];
     const url = `http://127.0.0.1:${port}/`;
     await createEndpoint(tenant.em(), tenant.admin, { name: 'Clock', url, events }, parts);

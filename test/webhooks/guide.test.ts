@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { unwrapWebhook } from '../../client/index.ts';
 import { eventHeaders, events } from '../../contract/events.ts';
 import { newSecret, signaturesOf } from '../../server/webhooks/sign.ts';
-import { freePort } from '../settings/visiting.ts';
+import { freePort } from '../ports.ts';
 
 const guide = await readFile(new URL('../../server/web/docs/guides/webhooks.md', import.meta.url), 'utf8');
 const client = new URL('../../client/index.ts', import.meta.url).href;

@@ -1,11 +1,10 @@
 /** A webhook receiver that verifies and records what it gets, and responds as a test wants. */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { unwrapWebhook } from '../../client/index.ts';
 import type { WebhookEvent } from '../../client/index.ts';
+import { listen } from '../ports.ts';
 
 export type Received = { id: string; event: WebhookEvent; headers: Record<string, unknown>; body: string };
 type Respond = (response: ServerResponse, received: Received, count: number) => void;
@@ -32,10 +31,8 @@ export async function startReceiver(): Promise<Receiver> {
     receiver.received.push(received);
     how(response, received, receiver.received.length);
   };
-  const server = createServer((request, response) => void receive(request, response)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  // The address of a TCP server is not a string.
-  const { port } = server.address() as AddressInfo;
+  const server = createServer((request, response) => void receive(request, response));
+  const port = await listen(server);
   return Object.assign(receiver, {
     url: `http://127.0.0.1:${port}/hook`,
     async close() {
