@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openEmbeddedPostgres } from '../server/embedded/postgres.ts';
 import { listen } from './ports.ts';
+import { helpOf, runCommand } from './command.ts';
 import { program } from './program.ts';
 
 let folder: string;
@@ -111,10 +112,8 @@ describe('the commands', { shuffle: false }, () => {
     const { child, out } = await serve({ NODE_ENV: 'production', DATA_DIR: join(folder, 'production') });
     expect(out.text).not.toContain('demo');
     expect(await stop(child)).toBe(0);
-    const before = environment;
-    environment = { ...before, DATA_DIR: join(folder, 'production') };
-    expect(await run('organizations', 'list', '--json')).toMatchObject({ status: 0, out: '[]\n' });
-    environment = before;
+    const variables = { ...environment, DATABASE_URL: '', DATA_DIR: join(folder, 'production') };
+    expect(await runCommand(['organizations', 'list', '--json'], variables)).toMatchObject({ status: 0, out: '[]\n' });
   });
 
   test('creates organizations, members and keys from a shell, with and without the server running', async () => {
@@ -126,34 +125,10 @@ describe('the commands', { shuffle: false }, () => {
       status: 1,
       err: 'error: The slug acme is already taken. Choose another.\n',
     });
-    expect(
-      await run(
-        'members',
-        'add',
-        '--organization',
-        'acme',
-        '--email',
-        'ann@acme.example',
-        '--name',
-        'Ann',
-        '--role',
-        'admin',
-      ),
-    ).toMatchObject({ status: 0 });
-    expect(
-      await run(
-        'members',
-        'add',
-        '--organization',
-        'acme',
-        '--email',
-        'bob@acme.example',
-        '--name',
-        'Bob',
-        '--role',
-        'member',
-      ),
-    ).toMatchObject({ status: 0 });
+    for (const [name, role] of Object.entries({ Ann: 'admin', Bob: 'member' })) {
+      const words = ['--email', `${name.toLowerCase()}@acme.example`, '--name', name, '--role', role];
+      expect(await run('members', 'add', '--organization', 'acme', ...words)).toMatchObject({ status: 0 });
+    }
     const create = ['keys', 'create', '--organization', 'acme', '--name', 'n', '--by'];
     expect(await run(...create, 'ann@acme.example')).toMatchObject({
       status: 1,
@@ -210,32 +185,28 @@ describe('the commands', { shuffle: false }, () => {
   test('reports a port in use, an invalid variable and an unknown argument in one line each', async () => {
     const taken = createServer();
     const port = await listen(taken);
-    const before = environment;
-    environment = { ...before, PORT: String(port) };
-    expect(await run('serve')).toMatchObject({
-      status: 1,
-      err: expect.stringMatching(new RegExp(`^error: Port ${port} is already taken[^\n]*\n$`)),
-    });
-    const unused = join(tmpdir(), `proposal-api-unused-${port}`);
-    environment = { ...before, PORT: String(port), DATA_DIR: unused };
-    expect((await run('serve')).err).toContain(`Port ${port} is already taken`);
-    expect(existsSync(unused)).toBe(false);
-    environment = { ...before, METRICS_PORT: String(port) };
-    expect((await run('serve')).err).toContain(
+    const errorOf = async (variables: NodeJS.ProcessEnv, ...words: string[]) => {
+      const { status, err } = await runCommand(words, { ...environment, DATABASE_URL: '', ...variables });
+      expect(status).toBe(1);
+      return err;
+    };
+    const PORT = String(port);
+    const DATA_DIR = join(tmpdir(), `proposal-api-unused-${port}`);
+    expect(await errorOf({ PORT }, 'serve')).toMatch(new RegExp(`^error: Port ${port} is already taken[^\n]*\n$`));
+    expect(await errorOf({ PORT, DATA_DIR }, 'serve')).toContain(`Port ${port} is already taken`);
+    expect(existsSync(DATA_DIR)).toBe(false);
+    expect(await errorOf({ METRICS_PORT: PORT }, 'serve')).toContain(
       `choose another with METRICS_PORT, for example METRICS_PORT=${port + 1}.`,
     );
-    environment = { ...before, REDIS_ULR: 'redis://localhost', PORT: String(port) };
-    expect((await run('serve')).err).toContain('REDIS_ULR is not a variable of this service; did you mean REDIS_URL?');
-    environment = { ...before, PORT: 'http' };
-    expect(await run('serve')).toMatchObject({ status: 1, err: expect.stringMatching(/^error: PORT [^\n]*\n$/) });
-    environment = { ...before, DATABASE_URL: `postgresql://nobody@127.0.0.1:${port + 1 > 65535 ? 1 : 9}/none` };
-    expect(await run('migrate')).toMatchObject({
-      status: 1,
-      err: expect.stringMatching(/^error: The database at DATABASE_URL[^\n]*\n$/),
-    });
-    environment = before;
+    expect(await errorOf({ REDIS_ULR: 'redis://localhost', PORT }, 'serve')).toContain(
+      'REDIS_ULR is not a variable of this service; did you mean REDIS_URL?',
+    );
+    expect(await errorOf({ PORT: 'http' }, 'serve')).toMatch(/^error: PORT [^\n]*\n$/);
+    const DATABASE_URL = 'postgresql://nobody@127.0.0.1:1/none';
+    expect(await errorOf({ DATABASE_URL }, 'migrate')).toMatch(/^error: The database at DATABASE_URL[^\n]*\n$/);
     taken.close();
-    expect(await run('nonsense')).toMatchObject({ status: 1, err: expect.stringMatching(/^error: unknown command/) });
+    expect(await errorOf({}, 'nonsense')).toMatch(/^error: unknown command/);
+    // The one that a process prints and exits with.
     expect(await run('keys', 'list', '--organisation', 'acme')).toMatchObject({
       status: 1,
       err: expect.stringMatching(/^error: /),
@@ -272,16 +243,10 @@ describe('the commands', { shuffle: false }, () => {
   );
 
   test('every command has a help page, and openapi needs no database', async () => {
-    const overview = await run('--help');
-    const names = [...overview.out.matchAll(/^ {2}([a-z]+) {2,}/gm)].map(([, name = '']) => name);
+    const overview = (await runCommand(['--help'], {})).out;
+    const names = [...overview.matchAll(/^ {2}([a-z]+) {2,}/gm)].map(([, name = '']) => name);
     expect(names.length).toBeGreaterThan(10);
-    const helps = await Promise.all(names.map(async (name) => ({ name, ...(await run(name, '--help')) })));
-    for (const { name, status, out } of helps) {
-      expect({ name, status, out }).toMatchObject({
-        status: 0,
-        out: expect.stringContaining(`npx proposal-api ${name}`),
-      });
-    }
+    for (const name of names) expect(await helpOf(name)).toContain(`npx proposal-api ${name}`);
     const file = join(folder, 'openapi.json');
     expect(await run('openapi', '--output', file)).toMatchObject({ status: 0, out: '' });
     expect(JSON.parse(await readFile(file, 'utf8')).openapi).toMatch(/^3\.1/);

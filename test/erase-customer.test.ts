@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { describe, expect, inject, test } from 'vitest';
 import type { Database } from '../server/database/orm.ts';
 import { forOrganization } from '../server/database/tenant.ts';
@@ -7,8 +6,8 @@ import { releaseExternalId } from '../server/records/erased-external-ids.ts';
 import { readEvents, writeEvent } from '../server/records/audit-log.ts';
 import { Redaction } from '../server/records/redaction.ts';
 import { storedId } from '../server/records/public-id.ts';
+import { runCommand } from './command.ts';
 import { fetchRecord, importInto } from './import/importing.ts';
-import { program } from './program.ts';
 import { useWorld } from './world.ts';
 import type { Tenant } from './world.ts';
 import { waitingStatements } from './locks.ts';
@@ -362,31 +361,23 @@ describe('a write that waits for the erasure of its externalId', () => {
 
 describe('the customers command', () => {
   const world = useWorld();
-  const run = (...words: string[]) => {
-    const env = { ...process.env, DATABASE_URL: inject('databaseUrl') };
-    return new Promise<{ status: number; stdout: string; stderr: string }>((resolve) => {
-      const child = execFile(process.execPath, [program, 'customers', ...words], { env }, (_, stdout, stderr) => {
-        resolve({ status: child.exitCode ?? -1, stdout, stderr });
-      });
-      child.stdin?.end();
-    });
-  };
+  const run = (...words: string[]) => runCommand(['customers', ...words], { DATABASE_URL: inject('databaseUrl') });
 
   test('requires --yes without a terminal, and can be run twice', async () => {
     const tenant = await world.organization();
     const { slug } = tenant.organization;
     const { id } = await createPerson(tenant);
     const asked = await run('erase', id, '--organization', slug);
-    expect(asked).toMatchObject({ status: 1, stdout: '' });
-    expect(asked.stderr).toContain('pass --yes');
+    expect(asked).toMatchObject({ status: 1, out: '' });
+    expect(asked.err).toContain('pass --yes');
     expect((await tenant.call('GET', `/v1/customers/${id}`)).body.name).toBe(person.name);
     expect(await run('erase', id, '--organization', slug, '--yes')).toEqual({
       status: 0,
-      stdout: `Erased ${id}.\n`,
-      stderr: '',
+      out: `Erased ${id}.\n`,
+      err: '',
     });
     const again = await run('erase', id, '--organization', slug, '--yes', '--json');
-    expect(JSON.parse(again.stdout)).toEqual({ id, erased: false });
+    expect(JSON.parse(again.out)).toEqual({ id, erased: false });
   });
 
   test('rejects an invalid id, and an id of another organization', async () => {
@@ -395,7 +386,7 @@ describe('the customers command', () => {
     const { slug } = neighbour.organization;
     expect(await run('erase', 'cus_1', '--organization', slug, '--yes')).toMatchObject({ status: 1 });
     const foreign = await run('erase', id, '--organization', slug, '--yes');
-    expect(foreign).toMatchObject({ status: 1, stderr: `error: ${slug} has no customer ${id}\n` });
+    expect(foreign).toMatchObject({ status: 1, err: `error: ${slug} has no customer ${id}\n` });
   });
 
   test('releases the externalId of an erased customer, once', async () => {
@@ -403,16 +394,16 @@ describe('the customers command', () => {
     const { id } = await createPerson(tenant);
     const release = (slug: string, ...more: string[]) => run('release', id, '--organization', slug, ...more);
     const { slug } = tenant.organization;
-    const nothing = { status: 0, stdout: `${id} has no externalId to release.\n`, stderr: '' };
+    const nothing = { status: 0, out: `${id} has no externalId to release.\n`, err: '' };
     expect(await release(slug)).toEqual(nothing);
     await erase(world.database, tenant, id);
     expect(await release(neighbour.organization.slug)).toMatchObject({
       status: 1,
-      stderr: `error: ${neighbour.organization.slug} has no customer ${id}\n`,
+      err: `error: ${neighbour.organization.slug} has no customer ${id}\n`,
     });
     expect((await tenant.call('POST', '/v1/customers', person)).status).toBe(409);
-    expect(await release(slug)).toEqual({ status: 0, stdout: `Released the externalId of ${id}.\n`, stderr: '' });
-    expect(JSON.parse((await release(slug, '--json')).stdout)).toEqual({ id, released: false });
+    expect(await release(slug)).toEqual({ status: 0, out: `Released the externalId of ${id}.\n`, err: '' });
+    expect(JSON.parse((await release(slug, '--json')).out)).toEqual({ id, released: false });
     expect((await tenant.call('POST', '/v1/customers', person)).status).toBe(201);
     const [event] = await readEvents(tenant.em(), 'change', 1);
     expect(event).toMatchObject({ action: 'external_id_released', memberId: null, detail: id });

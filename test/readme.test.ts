@@ -10,8 +10,8 @@ import { describe, expect, test } from 'vitest';
 import { problemCodes } from '../contract/problems/catalog.ts';
 import { fieldCodes } from '../contract/problems/field-codes.ts';
 import { fillBlocks } from '../server/web/docs/blocks.ts';
+import { runCommand } from './command.ts';
 import { importInto } from './import/importing.ts';
-import { program } from './program.ts';
 import { proposal } from './records.ts';
 import { useWorld } from './world.ts';
 import type { Tenant } from './world.ts';
@@ -33,7 +33,7 @@ const firstColumn = (heading: string) => {
   const [, section = ''] = readme.split(`\n## ${heading}\n`);
   return [...(section.split('\n## ')[0] ?? '').matchAll(/^\| `(\w+)` \|/gm)].map(([, name = '']) => name);
 };
-const main = async (...given: string[]) => (await run(process.execPath, [program, ...given])).stdout;
+const main = async (...given: string[]) => (await runCommand(given, {})).out;
 
 describe('the README', () => {
   const world = useWorld();

@@ -1,26 +1,15 @@
-import { execFile } from 'node:child_process';
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { drawProgress, progressBar } from '../../server/commands/progress-bar.ts';
 import { runCommand } from '../command.ts';
-import { program } from '../program.ts';
 import { useWorld } from '../world.ts';
 import { withFile } from './importing.ts';
 
 const world = useWorld();
 
-type Run = { status: number; stdout: string; stderr: string };
-
-function run(...words: string[]): Promise<Run> {
-  const env = { ...process.env, DATABASE_URL: inject('databaseUrl') };
-  return new Promise((resolve) => {
-    const child = execFile(process.execPath, [program, 'import', ...words], { env }, (_, stdout, stderr) => {
-      resolve({ status: child.exitCode ?? -1, stdout, stderr });
-    });
-  });
-}
+const run = (...words: string[]) => runCommand(['import', ...words], { DATABASE_URL: inject('databaseUrl') });
 
 describe('the import command', () => {
   test('prints one line and exits with 0 if every row was imported', async () => {
@@ -30,8 +19,8 @@ describe('the import command', () => {
     );
     expect(answer).toEqual({
       status: 0,
-      stdout: '1 read: 1 created, 0 updated, 0 unchanged, 0 rejected\n',
-      stderr: '',
+      out: '1 read: 1 created, 0 updated, 0 unchanged, 0 rejected\n',
+      err: '',
     });
   });
 
@@ -50,12 +39,12 @@ describe('the import command', () => {
       await file(`externalId,name,status\nC-1,Ana,${control}\n`),
       await file(`externalId,name,status\nC-1,Ana,${control}\n`, '--json'),
     ];
-    for (const { stdout, stderr } of answers) {
-      expect(stdout + stderr).not.toBe('');
-      expect(stdout + stderr).not.toMatch(/(?!\n)[\p{Cc}\p{Bidi_Control}]/u);
+    for (const { out, err } of answers) {
+      expect(out + err).not.toBe('');
+      expect(out + err).not.toMatch(/(?!\n)[\p{Cc}\p{Bidi_Control}]/u);
     }
     // The name of the column is still shown.
-    expect(answers[0]?.stderr).toContain('country\uFFFD[31m');
+    expect(answers[0]?.err).toContain('country\uFFFD[31m');
   });
 
   test('accepts a column whose name has an equals sign', async () => {
@@ -64,7 +53,7 @@ describe('the import command', () => {
       run('customers', file, '--organization', tenant.organization.slug, '--map', 'a=b=name'),
     );
     const left = 'Columns not imported: c.\n--rest-to-metadata keeps them in metadata.\n';
-    expect(answer).toMatchObject({ status: 0, stdout: expect.stringContaining(left) });
+    expect(answer).toMatchObject({ status: 0, out: expect.stringContaining(left) });
     expect((await tenant.call('GET', '/v1/customers')).body.data).toMatchObject([{ name: 'Ana' }]);
   });
 
@@ -77,9 +66,9 @@ describe('the import command', () => {
         ),
       );
     const missing = await withMap('{}', 'no-such-file.json');
-    expect([missing.status, missing.stderr]).toEqual([1, expect.stringMatching(/^error: ENOENT.*no-such-file\.json/)]);
+    expect([missing.status, missing.err]).toEqual([1, expect.stringMatching(/^error: ENOENT.*no-such-file\.json/)]);
     for (const text of ['[]', '{"Company":1}', '{'])
-      expect((await withMap(text)).stderr).toMatch(/must contain a JSON object of columns to fields/);
+      expect((await withMap(text)).err).toMatch(/must contain a JSON object of columns to fields/);
     expect(await withMap('{"Company":"companyName"}')).toMatchObject({ status: 0 });
     expect((await tenant.call('GET', '/v1/customers')).body.data).toMatchObject([{ companyName: 'Ana Ltd' }]);
   });
@@ -107,8 +96,8 @@ describe('the import command', () => {
     const answer = await withFile('c.csv', 'externalId,name\n,Ana\nC-2,Bob\n', (file) =>
       run('customers', file, '--organization', organization.slug, '--json'),
     );
-    expect(answer).toMatchObject({ status: 2, stderr: 'line 2: externalId: is required\n' });
-    expect(JSON.parse(answer.stdout)).toEqual({
+    expect(answer).toMatchObject({ status: 2, err: 'line 2: externalId: is required\n' });
+    expect(JSON.parse(answer.out)).toEqual({
       read: 2,
       created: 1,
       updated: 0,
@@ -124,8 +113,8 @@ describe('the import command', () => {
     const answer = await withFile('rows.csv', 'nam,mail\nAna,ana@example.com\n', (file) =>
       run('customers', file, '--organization', organization.slug),
     );
-    expect(answer).toMatchObject({ status: 1, stdout: '' });
-    expect(answer.stderr.split('\n')).toEqual([
+    expect(answer).toMatchObject({ status: 1, out: '' });
+    expect(answer.err.split('\n')).toEqual([
       'error: column nam is not a field of this record; did you mean name?',
       expect.stringMatching(/^error: column mail is not a field of this record/),
       expect.stringMatching(/^error: the externalId column is missing/),
@@ -138,12 +127,12 @@ describe('the import command', () => {
     await withFile('rows.csv', 'externalId,name,email\nC-1,Ana,wrong\nC-2,Bob,\n', async (file) => {
       await chmod(file, 0o600);
       const again = () => run('customers', file, '--organization', organization.slug, '--rejects', file);
-      expect(await again()).toMatchObject({ status: 2, stdout: expect.stringContaining('1 created') });
+      expect(await again()).toMatchObject({ status: 2, out: expect.stringContaining('1 created') });
       expect((await stat(file)).mode & 0o777).toBe(0o600);
       const report = await readFile(file, 'utf8');
       expect(report).toContain('C-1,Ana,wrong');
       await writeFile(file, report.replace(',wrong', ',ana@example.com'));
-      expect(await again()).toMatchObject({ status: 0, stdout: expect.stringContaining('1 read: 1 created') });
+      expect(await again()).toMatchObject({ status: 0, out: expect.stringContaining('1 read: 1 created') });
       await writeFile(file, 'nonsense\n');
       expect(await again()).toMatchObject({ status: 1 });
       expect(await readFile(file, 'utf8')).toBe('nonsense\n');
@@ -160,7 +149,7 @@ describe('the import command', () => {
     const answer = await withFile('rows.csv', 'externalId,name\nC-1,Ana\n', (file) =>
       run('customers', file, '--organization', tenant.organization.slug, '--rejects', rejects),
     );
-    expect(answer).toEqual({ status: 1, stdout: '', stderr: `error: ${rejects} cannot be written (${code})\n` });
+    expect(answer).toEqual({ status: 1, out: '', err: `error: ${rejects} cannot be written (${code})\n` });
     expect((await tenant.call('GET', '/v1/customers')).body.data).toEqual([]);
   });
 
@@ -174,10 +163,10 @@ describe('the import command', () => {
     [['customers', 'x.csv'], "required option '--organization <SLUG>' not specified"],
     [['customers', '--organization', 'x'], "missing required argument 'FILE'"],
   ])('rejects %j in one sentence, with status 1', async (words, sentence) => {
-    const { status, stdout, stderr } = await run(...words);
-    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-    expect(stderr).toContain(`error: ${sentence}`);
-    expect(stderr.trim().split('\n')).toHaveLength(1);
+    const { status, out, err } = await run(...words);
+    expect({ status, out }).toEqual({ status: 1, out: '' });
+    expect(err).toContain(`error: ${sentence}`);
+    expect(err.trim().split('\n')).toHaveLength(1);
   });
 
   test('draws a progress bar', () => {
