@@ -17,7 +17,7 @@ import type { Client } from '../client/index.ts';
 import type { Plan } from '../contract/me.ts';
 import { takeBreaks } from './answers.ts';
 import { prepare } from './citus/cluster.ts';
-import { ownDatabase } from './database.ts';
+import { migratedDatabase } from './database.ts';
 import { ownUploadFolder } from './upload-folder.ts';
 
 export type World = {
@@ -56,14 +56,14 @@ type WorldOptions = Partial<Omit<ServeOptions, 'database'>> & {
 
 /** Call at the top of a file or a describe; the server runs during its tests. */
 export function useWorld(wanted: WorldOptions = {}): World {
-  let own: Awaited<ReturnType<typeof ownDatabase>> | undefined;
+  let own: Awaited<ReturnType<typeof migratedDatabase>> | undefined;
   let uploads: Awaited<ReturnType<typeof ownUploadFolder>> | undefined;
   const log: World['log'] = [];
   const world: Partial<World> = { log, organization: (organization) => newOrganization(ready(world), organization) };
   beforeAll(async () => {
     // Read here, so an earlier hook can still add to it.
     const { ownDatabase: alone = false, pooler, ...options } = wanted;
-    if (alone) own = await ownDatabase();
+    if (alone) own = await migratedDatabase();
     const database = await openDatabase({ url: own?.url ?? inject('databaseUrl') }, { pooler });
     if (alone) await prepare(database);
     world.database = database;

@@ -8,7 +8,7 @@ import { openEmbeddedPostgres } from '../../server/embedded/postgres.ts';
 import type { EmbeddedPostgres } from '../../server/embedded/postgres.ts';
 import { drill, isDrill, nothingAtAll, rounds } from './drill.ts';
 import { openLink } from './link.ts';
-import { administer, cleanupsAfterAll, ownDatabase } from '../database.ts';
+import { administer, cleanupsAfterAll, migratedDatabase } from '../database.ts';
 import { startService } from './service.ts';
 import type { Tally } from './writers.ts';
 
@@ -78,7 +78,7 @@ describe.concurrent('an unresponsive database is 503 in time, and works again wi
   });
 
   test('when the link to it is cut', async () => {
-    const { url, drop } = await ownDatabase();
+    const { url, drop } = await migratedDatabase();
     cleanups.push(drop);
     const there = new URL(url);
     const folder = there.searchParams.get('host');

@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { ownDatabase } from '../database.ts';
+import { migratedDatabase } from '../database.ts';
 import { startServing } from './processes.ts';
 
 const parts = ['/openapi.json', '/settings/sign-in', '/.well-known/oauth-authorization-server'];
@@ -38,7 +38,7 @@ async function takeDescriptors(url: string): Promise<Socket[]> {
 test.skipIf(process.platform !== 'linux')(
   'a part whose first request failed for lack of them works later',
   async () => {
-    const { url: DATABASE_URL, drop } = await ownDatabase();
+    const { url: DATABASE_URL, drop } = await migratedDatabase();
     const { url, child, end } = await startServing([], { DATABASE_URL });
     try {
       execFileSync('prlimit', ['--pid', String(child.pid), '--nofile=100']);

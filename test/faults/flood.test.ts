@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { fillOrganization } from '../bench/records.ts';
 import { visit, givePassword, password } from '../settings/visiting.ts';
 import type { Flood, Flooded, Sent } from './flooding.ts';
-import { cleanupsAfterAll, ownDatabase } from '../database.ts';
+import { cleanupsAfterAll, migratedDatabase } from '../database.ts';
 import { startService } from './service.ts';
 
 /** `FLOOD_REQUESTS=400` for a drill; its figures are printed, and nothing here depends on them. */
@@ -19,7 +19,7 @@ const cleanups = cleanupsAfterAll();
 let service: Awaited<ReturnType<typeof startService>>;
 
 beforeAll(async () => {
-  const { url, drop } = await ownDatabase();
+  const { url, drop } = await migratedDatabase();
   cleanups.push(drop);
   service = await startService(url);
   cleanups.push(service.close);

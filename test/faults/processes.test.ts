@@ -17,7 +17,7 @@ import { hasRedis, redisIsMissing, startRedis } from '../redis.ts';
 import { nothing, progress, rounds, summarize } from './drill.ts';
 import { start, startServing } from './processes.ts';
 import type { Running } from './processes.ts';
-import { administer, cleanupsAfterAll, ownDatabase } from '../database.ts';
+import { administer, cleanupsAfterAll, migratedDatabase, ownDatabase } from '../database.ts';
 import { issueKeys } from './service.ts';
 import { newTally, write } from './writers.ts';
 import type { Tally } from './writers.ts';
@@ -33,7 +33,7 @@ test('rejects more than one worker without REDIS_URL in one sentence', async () 
 });
 
 test('reports a DATA_DIR that cannot be written in one sentence, before anything is served', async () => {
-  const { url, drop } = await ownDatabase();
+  const { url, drop } = await migratedDatabase();
   cleanups.push(drop);
   for (const DATA_DIR of ['/dev/null', '/proc/nowhere']) {
     const { status, err } = await runCommand(['serve'], { DATABASE_URL: url, DATA_DIR, PORT: '0' });
@@ -43,7 +43,7 @@ test('reports a DATA_DIR that cannot be written in one sentence, before anything
 });
 
 test('reports a pooler that cannot be reached in one sentence, before anything is served', async () => {
-  const { url, drop } = await ownDatabase();
+  const { url, drop } = await migratedDatabase();
   cleanups.push(drop);
   const DATABASE_POOLER_URL = 'postgresql://127.0.0.1:1/app';
   const { status, out, err } = await runCommand(['serve'], { DATABASE_URL: url, DATABASE_POOLER_URL, PORT: '0' });
@@ -55,7 +55,7 @@ test('reports a pooler that cannot be reached in one sentence, before anything i
 });
 
 test('reports a REDIS_URL that cannot be read in one sentence, before anything is served', async () => {
-  const { url, drop } = await ownDatabase();
+  const { url, drop } = await migratedDatabase();
   cleanups.push(drop);
   for (const REDIS_URL of ['redis://redis/cache', 'redis://:50%@redis']) {
     const { status, out, err } = await runCommand(['serve'], { DATABASE_URL: url, REDIS_URL, PORT: '0' });
@@ -81,7 +81,7 @@ test.each<[what: string, setting: string | undefined, problem: string]>([
 });
 
 test('warns at startup of too few connections for its pools', async () => {
-  const { url, name, drop } = await ownDatabase();
+  const { url, name, drop } = await migratedDatabase();
   cleanups.push(drop);
   await administer(`alter database ${name} connection limit 45`);
   const { output, end } = await startServing([], { DATABASE_URL: url, NODE_ENV: 'production' });
@@ -90,7 +90,7 @@ test('warns at startup of too few connections for its pools', async () => {
 });
 
 test('warns at startup of a rate limit store that cannot be used, and says why', async () => {
-  const { url, drop } = await ownDatabase();
+  const { url, drop } = await migratedDatabase();
   cleanups.push(drop);
   const REDIS_URL = 'redis://127.0.0.1:1';
   const { output, end } = await startServing([], { DATABASE_URL: url, NODE_ENV: 'production', REDIS_URL });
@@ -101,7 +101,7 @@ test('warns at startup of a rate limit store that cannot be used, and says why',
 });
 
 test('warns at startup of a read-only database', async () => {
-  const { url, name, drop } = await ownDatabase();
+  const { url, name, drop } = await migratedDatabase();
   cleanups.push(drop);
   const environment = { DATABASE_URL: url, NODE_ENV: 'production' };
   const first = await startServing([], environment);
@@ -113,7 +113,7 @@ test('warns at startup of a read-only database', async () => {
 });
 
 test('never opens more than DATABASE_CONNECTIONS under load', async () => {
-  const { url, name, drop } = await ownDatabase();
+  const { url, name, drop } = await migratedDatabase();
   cleanups.push(drop);
   const database = await openDatabase({ url });
   await migrate(database);
@@ -139,7 +139,7 @@ test('never opens more than DATABASE_CONNECTIONS under load', async () => {
 test.runIf(existsSync('/dev/full'))(
   'a log on a full disk fails no request, and does not prevent a shutdown',
   async () => {
-    const { url, drop } = await ownDatabase();
+    const { url, drop } = await migratedDatabase();
     cleanups.push(drop);
     const full = await open('/dev/full', 'w');
     cleanups.push(() => full.close());
@@ -150,7 +150,7 @@ test.runIf(existsSync('/dev/full'))(
 );
 
 test('a log that nobody reads fails no request, and does not prevent a shutdown', async () => {
-  const { url, drop } = await ownDatabase();
+  const { url, drop } = await migratedDatabase();
   cleanups.push(drop);
   const serving = await startServing([], { DATABASE_URL: url, NODE_ENV: 'production' });
   cleanups.push(() => serving.child.kill('SIGKILL'));
@@ -179,7 +179,7 @@ describe.runIf(hasRedis)('with Redis', { shuffle: false }, () => {
     redis = createClient({ url });
     await redis.connect();
     cleanups.push(() => redis.destroy());
-    const { url: databaseUrl, drop } = await ownDatabase();
+    const { url: databaseUrl, drop } = await migratedDatabase();
     cleanups.push(drop);
     database = await openDatabase({ url: databaseUrl });
     cleanups.push(() => database.orm.close());

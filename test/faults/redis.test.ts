@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { sharedRateLimiter } from '../../server/limits/shared-rate-limit.ts';
 import { hasRedis, redisIsMissing, startRedis } from '../redis.ts';
 import { nothing, rounds, summarize } from './drill.ts';
-import { cleanupsAfterAll, ownDatabase } from '../database.ts';
+import { cleanupsAfterAll, migratedDatabase } from '../database.ts';
 import { startService } from './service.ts';
 import { newTally, write } from './writers.ts';
 
@@ -21,7 +21,7 @@ describe.runIf(hasRedis)('a rate limit store that is killed or frozen', () => {
     const clock = () => performance.now();
     const limiter = await sharedRateLimiter({ url: redis.url, clock, onChange: (text) => reports.push(text) });
     cleanups.push(() => limiter.close());
-    const { url, drop } = await ownDatabase();
+    const { url, drop } = await migratedDatabase();
     cleanups.push(drop);
     const service = await startService(url, { limiter });
     cleanups.push(service.close);

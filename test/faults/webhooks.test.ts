@@ -20,7 +20,7 @@ import { startServing } from './processes.ts';
 import type { Running } from './processes.ts';
 import { behaviors, count, delivered, nothingMissed, openHostile, subscribe } from './receivers.ts';
 import type { Hostile } from './receivers.ts';
-import { cleanupsAfterAll, ownDatabase } from '../database.ts';
+import { cleanupsAfterAll, migratedDatabase } from '../database.ts';
 import { issueKeys, startService } from './service.ts';
 
 const cleanups = cleanupsAfterAll();
@@ -88,7 +88,7 @@ async function whileWriting(urls: () => readonly string[], { keys }: Pick<Issued
 type Work = (progress: (more: number) => Promise<void>) => Promise<void>;
 
 test('receivers that fail, hang, respond slowly, drop, redirect or flood miss no event', async () => {
-  const { url, drop } = await ownDatabase();
+  const { url, drop } = await migratedDatabase();
   cleanups.push(drop);
   const service = await startService(url, quick);
   cleanups.push(service.close);
@@ -134,7 +134,7 @@ test('a restart of PostgreSQL loses no event', async () => {
 
 /** A migrated database with receivers, for processes that are started later. */
 async function forProcesses(names: readonly string[]) {
-  const { url, drop } = await ownDatabase();
+  const { url, drop } = await migratedDatabase();
   cleanups.push(drop);
   const database = await openDatabase({ url });
   cleanups.push(() => database.orm.close());
@@ -237,7 +237,7 @@ test.runIf(isDrill && hasRedis)('a killed worker of the command loses no event',
 });
 
 test('an import alongside writers loses no event', async () => {
-  const { url, drop } = await ownDatabase();
+  const { url, drop } = await migratedDatabase();
   cleanups.push(drop);
   const service = await startService(url, quick);
   cleanups.push(service.close);
@@ -287,7 +287,7 @@ const updates = (endpointId: string, happenedAt: string) =>
 describe('before the first statistics', () => {
   /** An endpoint without deliveries, and how many entries of their indexes have been read. */
   async function empty() {
-    const { url, drop } = await ownDatabase();
+    const { url, drop } = await migratedDatabase();
     cleanups.push(drop);
     const service = await startService(url, quick);
     cleanups.push(service.close);

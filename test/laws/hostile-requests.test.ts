@@ -11,7 +11,7 @@ import { v1 } from '../../contract/v1.ts';
 import { sumProposals } from '../../server/api/proposal-sums.ts';
 import { createTools } from '../../server/mcp/tools.ts';
 import { operations } from '../../server/api/operations.ts';
-import { cleanupsAfterAll, ownDatabase } from '../database.ts';
+import { cleanupsAfterAll, migratedDatabase } from '../database.ts';
 import { issueKeys, startService } from '../faults/service.ts';
 import { givePassword, password, visit } from '../settings/visiting.ts';
 
@@ -28,7 +28,7 @@ let signedIn: { cookie: string; csrfToken: string };
 let taken = 0;
 
 beforeAll(async () => {
-  const { url, drop } = await ownDatabase();
+  const { url, drop } = await migratedDatabase();
   cleanups.push(drop);
   const take = () => {
     taken += 1;

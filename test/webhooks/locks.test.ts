@@ -27,7 +27,7 @@ import { scanOrganization } from '../../server/webhooks/scan.ts';
 import { releaseLease, renewLease, takeLeases } from '../../server/webhooks/leases.ts';
 import { resendFailed } from '../../server/webhooks/log.ts';
 import { createSwitchOff } from '../../server/webhooks/switch-off.ts';
-import { ownDatabase } from '../database.ts';
+import { migratedDatabase } from '../database.ts';
 import { issueKeys } from '../faults/service.ts';
 import { parts } from './scene.ts';
 
@@ -36,7 +36,7 @@ let drop: () => Promise<void>;
 
 // Nothing is delivered here: the tests perform each step.
 beforeAll(async () => {
-  const empty = await ownDatabase();
+  const empty = await migratedDatabase();
   ({ drop } = empty);
   database = await openDatabase({ url: empty.url });
   await migrate(database);
