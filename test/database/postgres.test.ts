@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmod,
@@ -18,8 +18,9 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
 import { Client, Pool } from 'pg';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { copyOfBinaries } from '../../server/embedded/binaries.ts';
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../server/embedded/postgres.ts';
 
@@ -30,9 +31,13 @@ const WAIT = { timeout: 120_000, interval: 10 };
 const IS_ROOT = process.getuid?.() === 0;
 
 const cleanups: (() => Promise<unknown>)[] = [];
+let example: Promise<string> | undefined;
 
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+afterAll(async () => {
+  if (example) await rm(await example, { recursive: true });
 });
 
 describe('the embedded database', () => {
@@ -67,7 +72,7 @@ describe('the embedded database', () => {
   });
 
   test('stops when the last process exits', async () => {
-    const dataDir = await emptyFolder();
+    const dataDir = await folderWithDatabase();
     const first = await open(dataDir);
     const second = await open(dataDir);
     await first.close();
@@ -79,7 +84,7 @@ describe('the embedded database', () => {
   });
 
   test('survives the process that started it, and keeps its data', async () => {
-    const dataDir = await emptyFolder();
+    const dataDir = await folderWithDatabase();
     const killed = await openElsewhere(dataDir);
     const pid = await serverPid(dataDir);
     await query(killed, 'CREATE TABLE kept AS SELECT 42 AS answer');
@@ -96,7 +101,7 @@ describe('the embedded database', () => {
   });
 
   test('is restarted for the same pool when the server is killed', async () => {
-    const dataDir = await emptyFolder();
+    const dataDir = await folderWithDatabase();
     const lines: string[] = [];
     const database = await open(dataDir, (line) => lines.push(line));
     const pool = new Pool(database.connection);
@@ -111,7 +116,7 @@ describe('the embedded database', () => {
   });
 
   test('starts when another server has the pid of a killed one, or the pid file is incomplete', async () => {
-    const [dataDir, other] = [await emptyFolder(), await emptyFolder()];
+    const [dataDir, other] = [await folderWithDatabase(), await folderWithDatabase()];
     const { connection, close } = await open(dataDir);
     await close();
     await open(other);
@@ -146,7 +151,7 @@ describe('the embedded database', () => {
   test('creates its socket where PostgreSQL can use it, whatever TMPDIR is', async () => {
     const folder = await emptyFolder();
     const [long, closed, strange] = [join(folder, 'long'.repeat(20)), join(folder, 'closed'), join(folder, 'a&b%20')];
-    const dataDir = await emptyFolder();
+    const dataDir = await folderWithDatabase();
     for (const [name, mode] of [
       [long, 0o755],
       [closed, 0o700],
@@ -161,7 +166,7 @@ describe('the embedded database', () => {
   });
 
   test.runIf(process.platform === 'linux')('inherits no environment variables', async () => {
-    const dataDir = await emptyFolder();
+    const dataDir = await folderWithDatabase();
     await openElsewhere(dataDir, { env: { ...process.env, SECRET: 'x' } });
     const pid = await serverPid(dataDir);
     expect(await readFile(`/proc/${pid}/environ`, 'utf8')).toBe('LC_ALL=C\0');
@@ -178,7 +183,7 @@ describe('the embedded database', () => {
   });
 
   test('restricts its lock, log and password to the account that it runs as', async () => {
-    const dataDir = await emptyFolder();
+    const dataDir = await folderWithDatabase();
     await open(dataDir);
     const owner = (await lstat(join(dataDir, 'postgres'))).uid;
     for (const name of ['postgres.lock', 'postgres.log', 'postgres.pgpass']) {
@@ -257,7 +262,7 @@ describe('the embedded database', () => {
 
 describe('the role of the embedded database', () => {
   test('owns its database, and may do nothing else', async () => {
-    const dataDir = await emptyFolder();
+    const dataDir = await folderWithDatabase();
     const database = await open(dataDir);
     const [role] = await query(
       database,
@@ -293,7 +298,7 @@ describe('the role of the embedded database', () => {
   });
 
   test('has a different password in each folder, which cannot be opened without it', async () => {
-    const [dataDir, other] = [await emptyFolder(), await emptyFolder()];
+    const [dataDir, other] = [await folderWithDatabase(), await emptyFolder()];
     const [{ close, connection }, another] = [await open(dataDir), await open(other)];
     expect(connection.password).toMatch(/^[0-9a-f]{64}$/);
     expect(another.connection.password).not.toBe(connection.password);
@@ -317,8 +322,7 @@ describe('a folder that other accounts can change', () => {
   });
 
   test('is rejected if others can read its password or enter its cluster', async () => {
-    const dataDir = await emptyFolder();
-    await (await open(dataDir)).close();
+    const dataDir = await folderWithDatabase();
     const [file, cluster] = [join(dataDir, 'postgres.pgpass'), join(dataDir, 'postgres')];
     await chmod(file, 0o644);
     await expect(open(dataDir)).rejects.toThrow(/postgres\.pgpass must be a file that only its owner/);
@@ -336,7 +340,7 @@ describe('a folder that other accounts can change', () => {
   });
 
   test('is not used for the socket', async () => {
-    const dataDir = await emptyFolder();
+    const dataDir = await folderWithDatabase();
     const { connection, close } = await open(dataDir);
     await close();
     await mkdir(connection.host);
@@ -361,8 +365,7 @@ describe('a folder that other accounts can change', () => {
   });
 
   test('does not lead to files elsewhere through a link', async () => {
-    const [dataDir, elsewhere] = [await emptyFolder(), join(await emptyFolder(), 'file')];
-    await (await open(dataDir)).close();
+    const [dataDir, elsewhere] = [await folderWithDatabase(), join(await emptyFolder(), 'file')];
     await writeFile(elsewhere, 'kept');
     for (const name of ['postgres.lock', 'postgres.log', 'postgres.pgpass']) {
       await rename(join(dataDir, name), join(dataDir, 'aside'));
@@ -380,9 +383,8 @@ describe('a folder that other accounts can change', () => {
   });
 
   test.runIf(IS_ROOT)('belongs to its account again after root restored it', async () => {
-    const dataDir = await emptyFolder();
+    const dataDir = await folderWithDatabase();
     const cluster = join(dataDir, 'postgres');
-    await (await open(dataDir)).close();
     const { uid, gid } = await lstat(cluster);
     for (const name of [cluster, `${cluster}.pgpass`]) {
       await once(spawn('chown', ['-R', '0:0', name]), 'exit');
@@ -415,6 +417,19 @@ async function emptyFolder(mode = 0o755): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'postgres-test-'));
   cleanups.push(() => rm(folder, { recursive: true }));
   await chmod(folder, mode);
+  return folder;
+}
+
+/** Created once and copied, because creating one takes several times as long as starting it. */
+async function folderWithDatabase(): Promise<string> {
+  example ??= (async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'postgres-test-'));
+    await chmod(folder, 0o755);
+    await (await openEmbeddedPostgres({ dataDir: folder, settings: SETTINGS })).close();
+    return folder;
+  })();
+  const folder = await emptyFolder();
+  await promisify(execFile)('cp', ['-a', `${await example}/.`, folder]);
   return folder;
 }
 
