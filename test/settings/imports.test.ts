@@ -47,12 +47,11 @@ async function upload(visiting: Visit, content: string | Uint8Array<ArrayBuffer>
   return visiting.post('/settings/imports', await formWith(visiting, content, form));
 }
 
-/** The page, once nothing is running. */
+/** The page, once nothing is running. A check takes a process about a second, which frequent requests would prolong. */
 async function settled(visiting: Visit): Promise<string> {
-  let { text } = await visiting.get('/settings/imports');
-  await expect
-    .poll(async () => ({ text } = await visiting.get('/settings/imports')).text, { timeout: 120_000 })
-    .not.toContain('data-live');
+  let text = '';
+  const shown = async () => ({ text } = await visiting.get('/settings/imports')).text;
+  await expect.poll(shown, { interval: 200 }).not.toContain('data-live');
   return text;
 }
 
@@ -320,7 +319,6 @@ describe('an import', () => {
     const visiting = await admin(await world.organization());
     const asked = words(await check(visiting, 'Artikelnummer;Bezeichnung;Preis\nA-1;Schrank;12,50\n'));
     expect(asked).toContain('These columns fit items better than customers.');
-    expect(words(await check(visiting, 'Kd.-Nr.;Firma;Ort\n1;Acme;Dresden\n'))).not.toContain('better than');
   });
 
   test.each([
@@ -332,10 +330,11 @@ describe('an import', () => {
     expect(words(await check(visiting, text))).toContain('delete everything above them');
   });
 
-  test('does not take a row for the names of the columns', async () => {
+  test('does not take a row for the names of the columns, or its kind for another', async () => {
     const visiting = await admin(await world.organization());
     const asked = words(await check(visiting, 'Kd.-Nr.;Firma;Ort\n1;Name;Stadt\n'));
-    expect(asked).not.toContain('delete everything above them');
+    expect(asked).toContain('What is in customers.csv?');
+    expect(asked).not.toMatch(/delete everything above them|better than/);
   });
 
   test('remembers that every row creates a record, and says so', async () => {
@@ -353,13 +352,10 @@ describe('an import', () => {
     expect(asked).toMatch(/value="externalId"\s+required\s+checked/);
   });
 
-  test.each([
-    ['', 'Nr', 'Nr'],
-    [' with the name of one of its own columns', 'code', 'code'],
-    [' with a name that looks like a formula', '-Nr-', "'-Nr-"],
-  ])('does not ask again about a corrected report of rejected rows%s', async (_, first, reported) => {
+  test('does not ask again about a corrected report of rejected rows, whatever its columns are named', async () => {
     const { tenant, visiting } = await start();
-    const text = `${first};Name;Preis;Angelegt am\n1;Stuhl;1.200;03/04/2026\n2;Tisch;2.500;05/06/2026;x\n3;;3.500;07/08/2026\n`;
+    // The first has the name of one of the report's own columns, and the third looks like a formula.
+    const text = `code;Name;-Preis-;Angelegt am\n1;Stuhl;1.200;03/04/2026\n2;Tisch;2.500;05/06/2026;x\n3;;3.500;07/08/2026\n`;
     await check(visiting, text, { kind: 'items', name: 'items.csv' });
     const readings = { decimalPoint: ',', dateOrder: 'day-month', type: 'product' };
     await choose(visiting, tenant, ['externalId', 'name', 'unitPrice', 'createdAt'], readings);
@@ -367,7 +363,7 @@ describe('an import', () => {
     const path =
       /href="(\/settings\/imports\/[0-9a-f-]{36}\/rejected)"/.exec(await finish(visiting, tenant))?.[1] ?? '';
     const report = (await visiting.get(path)).text;
-    expect(report).toContain(`line;field;code;message;numbers like;dates like;${reported};Name;Preis;Angelegt am`);
+    expect(report).toContain(`line;field;code;message;numbers like;dates like;code;Name;'-Preis-;Angelegt am`);
     const corrected = report.replace(';x\r', '\r').replace(';3;;', ';3;Bank;');
     const checked = await check(visiting, corrected, { kind: 'items', name: 'rejected.csv' });
     expect(figures(checked)).toBe(' new 2 changed 0 unchanged 0 rejected 0 ');
@@ -596,7 +592,7 @@ describe('an import', () => {
     const stored = async () =>
       (await pool.query(`select from customers where organization_id = $1 and name = 'Bo'`, [tenant.organization.id]))
         .rowCount;
-    await expect.poll(stored, { timeout: 120_000 }).toBe(1000);
+    await expect.poll(stored).toBe(1000);
     const kill = () => spawnSync('pkill', ['-KILL', '-P', `${process.pid}`, '-f', 'uploads/worker']).status;
     await expect.poll(kill).toBe(0);
     await client.query('commit');
@@ -611,7 +607,7 @@ describe('an import', () => {
     const again = async () => {
       return figures(await finish(visiting, tenant));
     };
-    await expect.poll(again, { timeout: 120_000 }).toBe(' created 501 updated 0 unchanged 1,000 rejected 0 ');
+    await expect.poll(again).toBe(' created 501 updated 0 unchanged 1,000 rejected 0 ');
     expect(await stored()).toBe(1500);
   });
 
@@ -803,9 +799,9 @@ describe('a slow upload', () => {
       const { id = '' } = (await rowOf(tenant)) ?? {};
       if (end === 'abort') sending.abort();
       else await press(visiting, 'discard', tenant);
-      await expect.poll(() => rowOf(tenant), { timeout: 120_000 }).toBeUndefined();
+      await expect.poll(() => rowOf(tenant)).toBeUndefined();
       const left = () => filesWith(id);
-      await expect.poll(left, { timeout: 120_000 }).toEqual([]);
+      await expect.poll(left).toEqual([]);
       sending.abort();
     }
   });
