@@ -215,7 +215,6 @@ const unchecked = [
   'server/problems/problem.ts', // the row of a code takes the facts of that code
   'server/records/record-table.ts', // hooks that need no entity manager
   'server/uploads/files.ts', // flags are numbers, which Node's types do not know
-  'server/web/settings/overview/overview-page.ts', // the response of the kind's own operation
   'server/web/settings/records/record-page.ts', // the same
   'server/web/settings/records/records-page.ts', // the same
 ];

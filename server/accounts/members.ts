@@ -1,6 +1,5 @@
 /** The members of an organization. An actor of `null` means the command line. */
 import { UniqueConstraintViolationException } from '@mikro-orm/core';
-import type pg from 'pg';
 import { email as emailSchema } from '../../contract/fields.ts';
 import type { Database } from '../database/orm.ts';
 import { forOrganization, forUpdate } from '../database/tenant.ts';
@@ -48,7 +47,10 @@ export function listMembers(em: ScopedEntityManager): Promise<Member[]> {
 /** A member, and how they can sign in. */
 export type MemberState = { member: Member; hasPassword: boolean; hasTwoFactor: boolean };
 
-export async function readMemberStates(em: ScopedEntityManager, signIns: pg.Pool): Promise<MemberState[]> {
+export async function readMemberStates(
+  em: ScopedEntityManager,
+  { signIns }: Pick<Database, 'signIns'>,
+): Promise<MemberState[]> {
   const members = await listMembers(em);
   const ids = members.map(({ id }) => id);
   const idsIn = (rows: readonly { memberId: string }[]) => new Set(rows.map(({ memberId }) => memberId));

@@ -61,7 +61,7 @@ type Access = Json & Which & { passwordStdin?: true | undefined };
 
 const list = ({ organization: slug, json }: Json & { organization: string }) =>
   inOrganization(slug, async (tenant, database) => {
-    const states = await readMemberStates(tenant.em(), database.signIns);
+    const states = await readMemberStates(tenant.em(), database);
     const rows = states.map(({ member, hasPassword, hasTwoFactor }) => ({
       ...present(member),
       canSignIn: hasPassword,

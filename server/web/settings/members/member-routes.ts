@@ -73,7 +73,7 @@ const failingWith = (code: SettingsCode): Pick<Form, 'again' | 'isSolvable'> => 
 
 async function show(visit: Visit, view: Partial<MembersView>) {
   const { em, context } = visit;
-  const members = await readMemberStates(em.fork(), context.database.signIns);
+  const members = await readMemberStates(em.fork(), context.database);
   return membersPage(visit, { members, done: await whatWasDone(visit), ...view });
 }
 
