@@ -115,8 +115,12 @@ async function verifiedEmail(
   // The library rejects a response about another subject.
   const told =
     claims.email === undefined ? await openid.fetchUserInfo(config, tokens.access_token, claims.sub) : claims;
-  return typeof told.email === 'string' && told.email_verified === true ? told.email : undefined;
+  const isVerified = told.email_verified === true || entraYes.has(told.xms_edov);
+  return typeof told.email === 'string' && isVerified ? told.email : undefined;
 }
+
+/** Instead of `email_verified`, Microsoft Entra ID has `xms_edov`: whether the address's domain is verified. Its form varies. */
+const entraYes = new Set<unknown>([true, 1, 'true', '1']);
 
 /** `fetch` with a limit on the size of the response. */
 async function boundedFetch(url: string, options: openid.CustomFetchOptions): Promise<Response> {

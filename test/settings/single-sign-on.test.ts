@@ -236,6 +236,10 @@ describe('with a provider that lies', () => {
     expect(await attempt({ userinfo: { email, email_verified: true } })).toBe(home);
   });
 
+  test.each([true, 1, 'true', '1'])('accepts an address that Microsoft Entra ID has verified: %j', async (verified) => {
+    expect(await attempt({ token: { email, xms_edov: verified } })).toBe(home);
+  });
+
   test('signs in no one with the userinfo of another subject, or a token for someone else', async () => {
     const verified = { email, email_verified: true };
     expect(await attempt({ userinfo: { sub: 'another', ...verified } })).toBe(refusedAt);
@@ -243,7 +247,13 @@ describe('with a provider that lies', () => {
     expect(await attempt({ token: { iss: 'https://evil.example', ...verified } })).toBe(refusedAt);
     expect(await attempt({ token: { exp: 1, ...verified } })).toBe(refusedAt);
     expect(await attempt({ token: verified }, 'the nonce of another sign-in')).toBe(refusedAt);
-    for (const told of [{ email, email_verified: 'true' }, { email }, { email: [email], email_verified: true }])
+    for (const told of [
+      { email, email_verified: 'true' },
+      { email, xms_edov: false },
+      { email, xms_edov: '0' },
+      { email },
+      { email: [email], email_verified: true },
+    ])
       expect(await attempt({ token: told })).toBe(refusedAt);
   });
 
