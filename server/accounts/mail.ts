@@ -1,12 +1,19 @@
 /** Mail to members. */
+import type { Member } from '../entities/organization.ts';
 import type { Mail } from '../outgoing/mail.ts';
 
-type Invitation = { organization: string; inviter: string; link: string; hours: number };
+type PasswordLink = { organization: string; sender: string; link: string; hours: number };
 
-export const invitation = (to: string, { organization, inviter, link, hours }: Invitation): Mail => ({
-  to,
-  subject: `${inviter} invited you to ${organization}`,
-  text: `${inviter} invited you to the settings of ${organization}, where its API keys are managed.
+/** Invites a new member, or lets one who has signed in before choose a new password. */
+export function passwordLinkMail(
+  { email, lastSignedInAt }: Member,
+  { organization, sender, link, hours }: PasswordLink,
+): Mail {
+  const invites = lastSignedInAt === null;
+  return {
+    to: email,
+    subject: invites ? `${sender} invited you to ${organization}` : `Choose a new password for ${organization}`,
+    text: `${sender} ${invites ? 'invited you to' : 'sent you a link to choose a new password for'} the settings of ${organization}, where its API keys are managed.
 
 Choose a password within ${hours} hours:
 
@@ -14,7 +21,8 @@ ${link}
 
 If you did not expect this, you can ignore it.
 `,
-});
+  };
+}
 
 const twoFactorChanges = {
   turnedOn: 'was turned on. Signing in with your password now also needs a code from your authenticator app',

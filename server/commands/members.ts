@@ -1,5 +1,5 @@
 import { Argument, Option } from '@commander-js/extra-typings';
-import { invitation, twoFactorMail } from '../accounts/mail.ts';
+import { passwordLinkMail, twoFactorMail } from '../accounts/mail.ts';
 import { addMember, changeRole, readMemberStates, removeMember, resetTwoFactor } from '../accounts/members.ts';
 import { membersWithEmail } from '../accounts/member-lookup.ts';
 import { readApps } from '../accounts/two-factor.ts';
@@ -88,7 +88,7 @@ async function add({ organization: slug, passwordStdin, json, ...fields }: NewMe
     const member = await addMember(database, organization, fields);
     const link = await giveAccess(database, member, typed);
     printWithLink(member, link, json);
-    if (link !== null) await sendInvitation(member, { organization: organization.name, link });
+    if (link !== null) await mailLink(member, { organization: organization.name, link });
   });
 }
 
@@ -181,7 +181,10 @@ function printWithLink(member: Member, passwordLink: string | null, json: boolea
 }
 
 /** The link is printed in any case: mail may fail. */
-async function sendInvitation({ email }: Member, { organization, link }: { organization: string; link: string }) {
-  const facts = { organization, inviter: 'The operator of this service', link, hours: linkHours };
-  await sendMail(invitation(email, facts), { sent: 'The link was also sent', unsent: 'The link could not be sent' });
+async function mailLink(member: Member, { organization, link }: { organization: string; link: string }) {
+  const facts = { organization, sender: 'The operator of this service', link, hours: linkHours };
+  await sendMail(passwordLinkMail(member, facts), {
+    sent: 'The link was also sent',
+    unsent: 'The link could not be sent',
+  });
 }

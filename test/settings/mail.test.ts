@@ -43,6 +43,7 @@ describe('an invitation', () => {
     const tenant = await world.organization({ name: 'Acme' });
     const visiting = await signIn(world, await someone(world, tenant, 'admin'));
     const member = await someone(world, tenant);
+    await signIn(world, member);
     const again = async () => {
       const fields = { csrfToken: await visiting.csrfToken() };
       return (await visiting.post(`/settings/members/${publicId('member', member.id)}/link`, fields)).text;
@@ -53,6 +54,7 @@ describe('an invitation', () => {
     expect(last).toContain('so we did not send another');
     expect((await visit(world.url).get(linkIn(last) ?? '')).status).toBe(200);
     expect(received(member.email)).toHaveLength(attemptLimits.mail.most);
+    expect(received(member.email)[0]?.text).toContain('Subject: Choose a new password for Acme');
     // Other organizations can still invite the member, who can still ask for a link.
     const other = await invite(world, member.email);
     expect(other.text).toContain('We also sent it by email.');

@@ -1,6 +1,6 @@
 /** The Members page and its forms. */
 import { admitMail } from '../../../accounts/attempts.ts';
-import { invitation, twoFactorMail, twoFactorPolicyMail } from '../../../accounts/mail.ts';
+import { passwordLinkMail, twoFactorMail, twoFactorPolicyMail } from '../../../accounts/mail.ts';
 import { changeOrganization, requireTwoFactor } from '../../../accounts/organizations.ts';
 import {
   addMember,
@@ -149,16 +149,16 @@ async function reset(change: Change): Promise<string> {
 async function showLink(change: Change, member: Member) {
   const { database, baseUrl } = change.context;
   const link = baseUrl() + pathOfLink(await issuePasswordLink(database.signIns, member));
-  return show(change, { issued: { member, link, hours: linkHours, mail: await sendInvitation(change, member, link) } });
+  return show(change, { issued: { member, link, hours: linkHours, mail: await mailLink(change, member, link) } });
 }
 
-async function sendInvitation(change: Change, { email }: Member, link: string): Promise<IssuedLink['mail']> {
+async function mailLink(change: Change, subject: Member, link: string): Promise<IssuedLink['mail']> {
   const { organization, member, context } = change;
   if (!context.mailer) return 'none';
-  if (!(await admitMail(context.database.signIns, email, organization.id))) return 'limited';
-  const facts = { organization: organization.name, inviter: member.name, link, hours: linkHours };
+  if (!(await admitMail(context.database.signIns, subject.email, organization.id))) return 'limited';
+  const facts = { organization: organization.name, sender: member.name, link, hours: linkHours };
   try {
-    await context.mailer.send(invitation(email, facts));
+    await context.mailer.send(passwordLinkMail(subject, facts));
     return 'sent';
   } catch (error) {
     context.onError(error);
