@@ -115,8 +115,8 @@ async function verifiedEmail(
   // The library rejects a response about another subject.
   const told =
     claims.email === undefined ? await openid.fetchUserInfo(config, tokens.access_token, claims.sub) : claims;
-  const isVerified = told.email_verified === true || entraYes.has(told.xms_edov);
-  return typeof told.email === 'string' && isVerified ? told.email : undefined;
+  const { email_verified: verified = entraYes.has(told.xms_edov) } = told;
+  return typeof told.email === 'string' && verified === true ? told.email : undefined;
 }
 
 /** Instead of `email_verified`, Microsoft Entra ID has `xms_edov`: whether the address's domain is verified. Its form varies. */

@@ -249,6 +249,7 @@ describe('with a provider that lies', () => {
     expect(await attempt({ token: verified }, 'the nonce of another sign-in')).toBe(refusedAt);
     for (const told of [
       { email, email_verified: 'true' },
+      { email, email_verified: false, xms_edov: true },
       { email, xms_edov: false },
       { email, xms_edov: '0' },
       { email },
