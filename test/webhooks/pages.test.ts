@@ -120,7 +120,11 @@ describe('without permission', () => {
   test('a member can neither see nor change endpoints, and the attempt is in the audit log', async () => {
     const { tenant } = await scene();
     const visiting = await signIn(world, await someone(world, tenant));
-    expect((await visiting.get(path)).status).toBe(403);
+    const refused = await visiting.get(path);
+    expect(refused.status).toBe(403);
+    expect(refused.text).toMatch(
+      /aria-current="page"\s*>Webhooks[\s\S]*Only admins of the organization can manage webhooks/,
+    );
     const answer = await create(visiting, { name: 'Mine', url: 'https://example.com/', 'event item.created': 'on' });
     expect(answer.status).toBe(403);
     expect(await auditLog(world, tenant)).toEqual(['key_created test', 'webhook_created Mine rejected: role']);

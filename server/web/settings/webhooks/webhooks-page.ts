@@ -27,6 +27,14 @@ type View = {
   rejected?: Rejected | undefined;
 };
 
+/** For members, whose menu has the section too. */
+export const onlyAdminsPage = sectionPage(
+  webhooksPath,
+  '',
+  html`<p class="notice plain">Only admins of the organization can manage webhooks.</p>`,
+  { status: 403 },
+);
+
 export function webhooksPage(visit: Visit, view: View) {
   const { endpoints, done, rejected } = view;
   const lead = html`An endpoint receives a request whenever a customer, proposal or catalog item changes. See
