@@ -105,7 +105,7 @@ describe('turning it on', () => {
       ['', '123456', 'current', 'Enter your password.'],
       [password, '', 'code', 'Enter a code.'],
       ['wrong wrong wrong', codeAt(secret, nowMs), 'current', 'Incorrect password.'],
-      [password, codeAt(secret, nowMs + 5 * stepMs), 'code', 'Incorrect code.'],
+      [password, codeAt(secret, nowMs + 5 * stepMs), 'code', 'Incorrect code.* check the clock of your phone'],
     ] as const) {
       const { status, text } = await send({ current, code });
       expect(status).toBe(422);
@@ -162,7 +162,7 @@ describe('a sign-in', () => {
     const before = await auditLog(world, tenant, ['sign_in']);
     const wrong = await enter(visiting, codeAt(secret, nowMs - 5 * stepMs));
     expect([wrong.status, wrong.headers.getSetCookie()]).toEqual([422, []]);
-    expect(wrong.text).toContain('Incorrect code.');
+    expect(wrong.text).toContain('check the clock of your phone');
     const right = await enter(visiting, codeAt(secret, nowMs));
     expect([right.status, right.location]).toEqual([303, home]);
     expect(await isSignedIn(visiting)).toBe(true);

@@ -21,6 +21,8 @@ import { confirmPage, recoveryCodesPage, setUpPage, withoutPasswordPage } from '
 import type { Confirmation } from './two-factor-page.ts';
 
 const account = '/settings/account';
+const wrongCode =
+  'Incorrect code. Enter the one that the app shows now. If it fails again, check the clock of your phone.';
 
 export function twoFactorRoutes(guard: SessionGuard): void {
   guard.form('/account/two-factor', { action: 'two_factor_turned_on', show: showSetUp, submit: turnOn });
@@ -58,7 +60,7 @@ async function turnOn(change: Change): Promise<Page | string> {
   const offer = context.twoFactor.offer(sessionId, field(body, 'offer'));
   const whose = { userId: change.userId, memberIds: memberships.map(({ memberId }) => memberId) };
   const codes = await context.twoFactor.turnOn(offer, field(body, 'code'), whose);
-  if (!codes) throw wrong('code', 'Incorrect code. Enter the one that the app shows now.');
+  if (!codes) throw wrong('code', wrongCode);
   await endSessions(context.database.signIns, whose.memberIds, { except: sessionId });
   await recordAndNotify(change, memberships, { action: 'two_factor_turned_on', mail: 'turnedOn' });
   const next = field(body, 'next');

@@ -56,7 +56,8 @@ async function finish({ request, response, context }: PublicRequest): Promise<st
   return '/settings/account?done=recovered';
 }
 
-const wrongCode = 'Incorrect code. Enter the one that the app shows now; each works once.';
+const wrongCode =
+  'Incorrect code. Enter the one that the app shows now; each works once. If it fails again, check the clock of your phone.';
 const wrongRecovery = 'Incorrect recovery code. Each works once.';
 
 function codePage({ email, next }: Pending, open: string[], withRecovery: boolean, rejected?: Rejected): Page {
