@@ -177,7 +177,7 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     }
   });
 
-  test('a form that was rejected with an error page, or not sent at all, keeps what was typed', async () => {
+  test('a form that was rejected, or not sent at all, keeps what was typed when the browser comes back to it', async () => {
     const tenant = await world.organization();
     const page = await screen.open();
     await signInWith(page, world.url, await someone(world, tenant, 'admin'));
@@ -194,6 +194,17 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     await page.waitForURL('chrome-error://chromewebdata/');
     await page.goBack();
     expect(await name.inputValue()).toBe('Not sent');
+    await page.unroute('**');
+    await name.fill(' ');
+    await page.getByLabel('Expires').selectOption('90');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByText('Enter a name.').waitFor();
+    await page.getByRole('link', { name: 'Usage', exact: true }).click();
+    await page.getByRole('heading', { name: 'Usage', exact: true }).waitFor();
+    for (const comeBack of [() => page.goBack(), () => page.reload()]) {
+      await comeBack();
+      expect([await name.inputValue(), await page.getByLabel('Expires').inputValue()]).toEqual([' ', '90']);
+    }
   });
 
   test('a member ends another session, and changes the password', async () => {

@@ -15,8 +15,12 @@ if (document.querySelector('.notice.done')) history.replaceState(null, '', locat
 // A form that was not processed shows again what the same person typed: after signing in again, an error, or no response.
 const who = document.querySelector('.who')?.textContent;
 const whose = document.title + who;
-const typed = JSON.parse(sessionStorage.getItem('typed'));
-const isBack = performance.getEntriesByType('navigation')[0]?.type === 'back_forward';
+const typed = history.state ?? JSON.parse(sessionStorage.getItem('typed'));
+const [navigation] = performance.getEntriesByType('navigation');
+const isBack = navigation?.type === 'back_forward';
+// A rejected form is the response to a POST: going back to it, or reloading, requests the page instead.
+if (who !== undefined && navigation?.responseStatus >= 400)
+  history.replaceState(typed && { ...typed, isUnprocessed: true }, '', location.href);
 if (who !== undefined) sessionStorage.removeItem('typed');
 else if (typed) sessionStorage.setItem('typed', JSON.stringify({ ...typed, isUnprocessed: true }));
 if (typed?.whose === whose && (typed.isUnprocessed || isBack)) {
