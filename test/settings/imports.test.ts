@@ -630,10 +630,13 @@ describe('an import', () => {
     expect(JSON.stringify(logged)).not.toMatch(/quax\.example|Maria/);
   });
 
-  test('can be discarded, along with its file', async () => {
+  test('can be replaced by another upload, or discarded, along with its file', async () => {
     const { tenant, visiting } = await start();
     await check(visiting, 'externalId,name\nC-1,Ana\n');
+    const { id: replaced = '' } = (await rowOf(tenant)) ?? {};
+    await check(visiting, 'externalId,name\nC-1,Bo\n');
     const { id = '' } = (await rowOf(tenant)) ?? {};
+    expect([replaced === id, await filesWith(replaced)]).toEqual([false, []]);
     expect((await press(visiting, 'discard', tenant)).location).toBe('/settings/imports');
     expect(await rowOf(tenant)).toBeUndefined();
     expect(await filesWith(id)).toEqual([]);

@@ -12,6 +12,7 @@ import { sectionPage } from '../page.ts';
 import type { Page } from '../page.ts';
 import { readList, recordKinds, recordPath, titleOf } from '../records/record-kinds.ts';
 import { card, collapsible, responsiveTable, teamNotice } from '../sections.ts';
+import { timeDay } from '../time.ts';
 import { count } from '../usage/usage-chart.ts';
 import type { Visit } from '../visit.ts';
 import { checkedSection, endedSection, summarySection, workingSection } from './import-progress.ts';
@@ -79,7 +80,7 @@ function historySection(ended: readonly Upload[]): Html | false {
   const rows = ended.map(({ id, fileName, kind, createdAt, summary }) => ({
     head: html`<a href="/settings/imports/${id}">${fileName}</a>`,
     cells: [
-      createdAt.slice(0, 10),
+      timeDay(createdAt),
       kindLabels[kind],
       `${count(summary?.created ?? 0)} created, ${count(summary?.updated ?? 0)} changed`,
     ],
@@ -121,7 +122,7 @@ const most = 100;
 export async function endedPage(visit: Visit, upload: Upload, hasRejects: boolean): Promise<Page> {
   const { fileName, createdAt, summary } = upload;
   const main = html` <h1>${fileName}</h1>
-    <p class="lead">Imported on ${createdAt.slice(0, 10)}. <a href="/settings/imports">All imports</a></p>
+    <p class="lead">Imported on ${timeDay(createdAt)}. <a href="/settings/imports">All imports</a></p>
     ${summary && card('result', 'Result', summarySection(upload, summary, hasRejects))}
     ${await recordList(visit, upload, 'created')} ${await recordList(visit, upload, 'updated')}`;
   return { title: fileName, main, current: '/settings/imports' };
