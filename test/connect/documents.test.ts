@@ -58,7 +58,7 @@ describe('a client_id that is a URL', () => {
     const { tenant, visiting } = await scene(world);
     const clientId = publish('/installed.json');
     const first = await connect(world, visiting, asking(clientId));
-    expect((await visiting.get(pathOf(asking(clientId)))).text).toContain('Keep “Published” working too');
+    expect((await visiting.get(pathOf(asking(clientId)))).text).toContain('Keep that key for another computer');
     const second = await connect(world, visiting, asking(clientId), { keep: 'on' });
     const replaced = async () => (await listKeys(tenant.em())).filter(({ replacedBy }) => replacedBy !== null);
     expect(await replaced()).toEqual([]);

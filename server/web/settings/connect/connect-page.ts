@@ -91,13 +91,14 @@ const consentForm = (visit: Visit, { sent, before, authorization }: ConnectView)
             : 'This creates a key under API Keys. Revoke it there to disconnect the application immediately.'
         }
       </p>
-      ${before && authorization.client.publisher !== undefined && keepField(before)}
+      ${before && authorization.client.publisher !== undefined && keepField}
       <button type="submit">Create key and connect</button>`,
   );
 
 /** A verified application has the same client_id wherever it is installed, so its previous key may be another computer's. */
-const keepField = ({ name }: ApiKey): Html =>
-  html`<label><input type="checkbox" name="keep" /> Keep “${name}” working too: I use it on another computer</label>`;
+const keepField = html`<p>
+  <label><input type="checkbox" name="keep" /> Keep that key for another computer</label>
+</p>`;
 
 /** Switches to another organization of the same person; afterward, this page opens again. */
 function organizationForm(visit: Visit, { sent }: ConnectView): Html {
