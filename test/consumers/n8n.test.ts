@@ -333,7 +333,7 @@ describe('the webhook trigger', () => {
     const tenant = await world.organization();
     const secrets: string[] = [];
     const results: { type: string; data: any }[] = [];
-    const url = await listen(async (request, response) => {
+    const url = await receiving(async (request, response) => {
       // People get this secret when they create the endpoint, and enter it in n8n.
       const credentials = { proposalWebhookApi: { signingSecret: secrets[0] ?? '' } };
       const parameters = { events: ['customer.created'] };
@@ -359,7 +359,7 @@ describe('the webhook trigger', () => {
 });
 
 /** A server that adds to requests and responses what n8n's own adds. */
-async function listen(receive: (request: any, response: any) => Promise<void>): Promise<string> {
+async function receiving(receive: (request: any, response: any) => Promise<void>): Promise<string> {
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
