@@ -84,7 +84,7 @@ function fitting(inspection: Pick<Inspection, 'format' | 'columns'>, kind: Impor
   return inspection.columns.filter(({ name }) => fits(name)).length;
 }
 
-/** The fields that a column can fill: an id of another system is no id of ours, but an externalId. */
+/** The fields that a column can fill: another system's id is an externalId, not an id. */
 function fieldsOf({ samples }: Sampled, kind: ImportKind): readonly string[] {
   const { columns, id } = kinds[kind];
   const isForeign = samples.length > 0 && samples.every((text) => storedId(id, text) === undefined);

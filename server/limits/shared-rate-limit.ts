@@ -110,7 +110,7 @@ export class SharedRateLimiter implements RateLimiter {
     try {
       const epoch = await withTimeout(epochOf(this.#client), timeoutMs);
       if (epoch !== this.#epoch) throw new StoreEmptied('the store has lost its data');
-      // If a request has given up on the store in the meantime, the timer is that of the next probe.
+      // If a request gave up on the store in the meantime, the timer belongs to the next probe.
       if (this.#isShared) this.#later(() => this.#check(), checkMs);
     } catch (error) {
       this.#leave(error);

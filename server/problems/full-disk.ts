@@ -1,4 +1,4 @@
-/** A server without space for a file, of which the person who needs the file should learn. */
+/** A full disk is reported to the person whose file does not fit. */
 import { Problem } from './problem.ts';
 
 /** The disk is full, or the account's quota is used up. */

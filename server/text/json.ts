@@ -22,7 +22,7 @@ export function parseJson(text: string, mostKeys = maximumKeys): unknown {
   return value;
 }
 
-/** The value of a JSON text that anyone may have written; undefined if it is none. */
+/** Parses JSON from an untrusted source; undefined if it is invalid. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
