@@ -1,6 +1,5 @@
 /** The rules for passwords, and how they are stored. */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
-import { once } from '../../contract/once.ts';
 
 export const passwordLength = { least: 12, most: 128 };
 
@@ -28,15 +27,17 @@ function isMadeOf(password: string, known: Known): boolean {
   return left !== whole && left.length < 6;
 }
 
-/** 50,000 words, loaded only when the first password is chosen. */
-const readCommonPasswords = once(async (): Promise<ReadonlySet<string>> => {
+/** 50,000 words, loaded only when the first password is chosen; if that fails, the next one tries again. */
+let common: ReadonlySet<string> | undefined;
+
+async function readCommonPasswords(): Promise<ReadonlySet<string>> {
   const { dictionary } = await import('@zxcvbn-ts/language-common');
   return new Set(Object.values(dictionary).flatMap((words) => [...words].map(String)));
-});
+}
 
 /** Also finds a common password repeated, surrounded by digits or symbols, or with the usual letter substitutions. */
 async function isCommon(password: string): Promise<boolean> {
-  const words = await readCommonPasswords();
+  const words = (common ??= await readCommonPasswords());
   const lower = password.toLowerCase();
   const plain = lower.replaceAll(/[@4310$!57]/g, (sign) => substitutes[sign] ?? sign);
   const forms = [lower, plain].flatMap((form) => [form, form.replaceAll(/^[^a-z]+|(?<![^a-z])[^a-z]+$/g, '')]);

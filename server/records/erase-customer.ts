@@ -58,7 +58,7 @@ export async function eraseCustomer(tenant: Tenant, id: string, memberId: string
     await eraseInResponses(scope, publicId('customer', id), { ...changes, erasedAt }, redaction);
     const mentions = 'detail ilike any($2) or previous ilike any($2)';
     await eraseWhere(scope, [AuditEvent, auditErasure], redaction, [mentions, redaction.patterns]);
-    await eraseInUploads(scope, new Redaction([...names, ...words]), { redaction, erasedAt });
+    await eraseInUploads(scope, redaction, new Redaction([...names, ...words]), erasedAt);
     return true;
   });
 }
@@ -145,11 +145,7 @@ async function eraseInResponses(scope: Scope, id: string, changes: object, redac
 }
 
 /** The files themselves are removed by the processes that have them: see Uploads. The audit log names them too. */
-async function eraseInUploads(
-  scope: Scope,
-  ofFiles: Redaction,
-  { redaction, erasedAt }: { redaction: Redaction; erasedAt: string },
-): Promise<void> {
+async function eraseInUploads(scope: Scope, redaction: Redaction, ofFiles: Redaction, erasedAt: string): Promise<void> {
   await eraseWhere(scope, [Upload, uploadErasure], ofFiles, ['true']);
   const mentions = `action = 'records_imported' and detail ilike any($2)`;
   await eraseWhere(scope, [AuditEvent, auditErasure], ofFiles, [mentions, ofFiles.patterns]);
