@@ -2,13 +2,13 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 
-const memory = new URL('../server/commands/memory.ts', import.meta.url);
+const memory = new URL('../server/commands/v8-flags.ts', import.meta.url);
 
 /** Keeps many objects for a short time, before and after the limit is set; prints how much memory V8 gave them. */
 const script = (limit: string) => `
   import { setImmediate as turn } from 'node:timers/promises';
   import { getHeapSpaceStatistics } from 'node:v8';
-  import { collectGarbage, keepMemorySmall, limitMemory } from '${memory.href}';
+  import { collectGarbage, keepMemorySmall, setServingFlags } from '${memory.href}';
   async function churn() {
     let kept = [];
     let most = 0;
@@ -25,7 +25,7 @@ const script = (limit: string) => `
   console.log(JSON.stringify({ before, after: await churn() }));`;
 
 test.each([
-  ['a process that serves', 'limitMemory(); collectGarbage();'],
+  ['a process that serves', 'setServingFlags(); collectGarbage();'],
   ['a command that reads or writes many records', 'keepMemorySmall();'],
 ])('%s keeps its young generation at the size that --max-semi-space-size=16 sets', (_, limit) => {
   const { before, after } = JSON.parse(

@@ -11,7 +11,7 @@ import { atLeast } from '../records/sql.ts';
 import { inOrganization } from './acting.ts';
 import { instant, organizationOption } from './command.ts';
 import type { Declare } from './command.ts';
-import { keepMemorySmall } from './memory.ts';
+import { keepMemorySmall } from './v8-flags.ts';
 import { writeFile } from './output-file.ts';
 import { withProgress } from './progress-bar.ts';
 import { warn } from './terminal.ts';

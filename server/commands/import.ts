@@ -15,7 +15,7 @@ import { presetNames } from '../import/presets/presets.ts';
 import { printRowError, printSummary, reportedErrors } from '../import/report.ts';
 import type { Report } from '../import/report.ts';
 import { withSpooled } from '../import/source.ts';
-import { keepMemorySmall } from './memory.ts';
+import { keepMemorySmall } from './v8-flags.ts';
 import { organizationBySlug, organizationOption, print, withDatabase } from './command.ts';
 import type { Declare } from './command.ts';
 import { writeFile } from './output-file.ts';

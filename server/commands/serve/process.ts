@@ -13,7 +13,7 @@ import { memoryRateLimiter } from '../../limits/rate-limit.ts';
 import { messageOf } from '../../problems/message-of.ts';
 import { privateFolder } from '../../uploads/files.ts';
 import type { SettingsOptions } from '../../web/settings/routes.ts';
-import { collectGarbage, limitMemory } from '../memory.ts';
+import { collectGarbage, setServingFlags } from '../v8-flags.ts';
 import { printStartup } from '../startup.ts';
 import type { StopSignal } from '../stop-signal.ts';
 import { printLines, warn } from '../terminal.ts';
@@ -25,7 +25,7 @@ const clock = () => performance.now();
 
 export async function serveProcess(config: Config, stop: StopSignal, { demo }: { demo: boolean }): Promise<void> {
   const isWorker = cluster.isWorker;
-  limitMemory();
+  setServingFlags();
   const database = await openConfiguredDatabase(config, isWorker ? {} : { onProgress: printLines });
   try {
     await requirePooler(database, config);
