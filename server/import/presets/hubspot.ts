@@ -1,14 +1,7 @@
-import { namedById } from './preset.ts';
+import { addressColumns, namedById } from './preset.ts';
 import type { Preset } from './preset.ts';
 
-const place = {
-  'Street Address': 'address.line1',
-  'Street Address 2': 'address.line2',
-  City: 'address.city',
-  'State/Region': 'address.region',
-  'Postal Code': 'address.postalCode',
-  'Country/Region': 'address.country',
-};
+const place = ['Street Address', 'Street Address 2', 'City', 'State/Region', 'Postal Code', 'Country/Region'];
 
 export const hubspot: Preset[] = [
   {
@@ -16,25 +9,20 @@ export const hubspot: Preset[] = [
     kind: 'customers',
     signature: ['Record ID', 'First Name', 'Last Name', 'Email'],
     columns: {
-      'Record ID': 'externalId',
-      'First Name': 'firstName',
-      'Last Name': 'lastName',
-      Email: 'email',
-      'Phone Number': 'phone',
-      'Mobile Phone Number': 'phone',
-      'Company Name': 'companyName',
-      'Associated Company': 'companyName',
-      'Website URL': 'website',
-      ...place,
+      externalId: 'Record ID',
+      firstName: 'First Name',
+      lastName: 'Last Name',
+      email: 'Email',
+      phone: ['Phone Number', 'Mobile Phone Number'],
+      companyName: ['Company Name', 'Associated Company'],
+      website: 'Website URL',
+      ...addressColumns('address', place),
     },
     fixed: { type: 'person' },
     // A contact may have nothing but an id.
     finish: (row) => {
       const names = [row.firstName, row.lastName].filter(Boolean).join(' ');
-      return {
-        ...row,
-        name: names || (row.companyName ?? row.email ?? row.phone ?? namedById('Contact', row)),
-      };
+      return { ...row, name: names || (row.companyName ?? row.email ?? row.phone ?? namedById('Contact', row)) };
     },
   },
   {
@@ -42,12 +30,11 @@ export const hubspot: Preset[] = [
     kind: 'customers',
     signature: ['Record ID', 'Company name'],
     columns: {
-      'Record ID': 'externalId',
-      'Company name': 'companyName',
-      'Phone Number': 'phone',
-      'Website URL': 'website',
-      'Company Domain Name': 'website',
-      ...place,
+      externalId: 'Record ID',
+      companyName: 'Company name',
+      phone: 'Phone Number',
+      website: ['Website URL', 'Company Domain Name'],
+      ...addressColumns('address', place),
     },
     fixed: { type: 'company' },
     // HubSpot numbers contacts and companies separately: a contact and a company may have the same number.
@@ -58,15 +45,14 @@ export const hubspot: Preset[] = [
     kind: 'items',
     signature: ['Record ID', 'Name', 'Unit price'],
     columns: {
-      'Record ID': 'externalId',
-      Name: 'name',
-      SKU: 'sku',
-      'Product description': 'description',
-      Description: 'description',
-      'Unit price': 'unitPrice',
-      Currency: 'currency',
-      'Product type': 'type',
-      'Image URL': 'imageUrl',
+      externalId: 'Record ID',
+      name: 'Name',
+      sku: 'SKU',
+      description: ['Product description', 'Description'],
+      unitPrice: 'Unit price',
+      currency: 'Currency',
+      type: 'Product type',
+      imageUrl: 'Image URL',
     },
     fixed: { type: 'product' },
     convert: { type: (cell) => (/service/i.test(cell) ? 'service' : 'product') },

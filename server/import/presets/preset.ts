@@ -1,5 +1,5 @@
 /** How the exports of other tools are described, and functions that convert their notation to ours. */
-import type { addressParts } from '../../entities/customer.ts';
+import { addressParts } from '../../entities/customer.ts';
 
 export type Row = Record<string, unknown>;
 
@@ -10,8 +10,8 @@ export type Preset = {
   kind: 'customers' | 'items';
   /** Columns that identify this export: no other has all of them. */
   signature: readonly string[];
-  /** Column → field. If two columns map to one field, the first one with a value wins. */
-  columns: Readonly<Record<string, string>>;
+  /** Field → its columns. If a file has several of them, the first one with a value wins. */
+  columns: Readonly<Record<string, string | readonly string[]>>;
   /** Columns of the tool's own metadata; the first group is the key. */
   metadata?: RegExp;
   /** Fields that every row has, unless a column says otherwise. */
@@ -33,15 +33,15 @@ export type Preset = {
   finish?: (row: Row) => Row;
 };
 
-type AddressColumns = Readonly<Partial<Record<(typeof addressParts)[number], string>>>;
-
-/** The columns of an address, whose names begin with `prefix`. */
+/** The columns of an address, in the order of its parts; their names begin with one of the prefixes. */
 export const addressColumns = (
   field: 'address' | 'shippingAddress',
-  columns: AddressColumns,
-  prefix = '',
-): Record<string, string> =>
-  Object.fromEntries(Object.entries(columns).map(([part, column]) => [prefix + column, `${field}.${part}`]));
+  columns: readonly string[],
+  prefixes: readonly string[] = [''],
+): Record<string, string[]> =>
+  Object.fromEntries(
+    addressParts.map((part, at) => [`${field}.${part}`, prefixes.map((prefix) => prefix + columns[at])]),
+  );
 
 /** The name of a record that has only an id; undefined if it has no id either. */
 export const namedById = (what: string, { externalId }: Row): string | undefined =>

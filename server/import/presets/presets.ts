@@ -23,20 +23,17 @@ export function presetFor(kind: string, header: readonly string[]): Preset | und
 export function presetField({ columns, metadata }: Preset, column: string, taken: Set<string>): string | undefined {
   const key = metadata?.exec(column)?.[1];
   if (key !== undefined) return metadataFieldOf(key, taken);
-  const known = Object.keys(columns).find((one) => bare(one) === bare(column));
-  return known === undefined ? undefined : columns[known];
+  const isIt = (name: string) => bare(name) === bare(column);
+  return Object.keys(columns).find((field) => [columns[field] ?? []].flat().some(isIt));
 }
 
 /** Returns a function that fills in cells from earlier rows of a group, or returns undefined if the row is not a record. */
-export function completer(
-  header: readonly string[],
-  { carried, requires, ignores }: Preset,
-): (cells: readonly Cell[]) => readonly Cell[] | undefined {
+export function completer(header: readonly string[], { carried, requires, ignores }: Preset) {
   const at = (column: string | undefined) => header.findIndex((name) => bare(name) === column?.toLowerCase());
   const [group, required] = [at(carried?.by), at(requires)];
   const places = new Set(carried?.columns.map(at));
   let last: readonly Cell[] = [];
-  return (cells) => {
+  return (cells: readonly Cell[]): readonly Cell[] | undefined => {
     if (ignores?.test(String(cells[0]))) return undefined;
     let whole = cells;
     if (group !== -1) {

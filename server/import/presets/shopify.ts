@@ -1,14 +1,7 @@
 import { addressColumns, namedById, textOfHtml, withoutApostrophe, yesOrNo } from './preset.ts';
 import type { Preset, Row } from './preset.ts';
 
-const address = {
-  line1: 'Address1',
-  line2: 'Address2',
-  city: 'City',
-  region: 'Province Code',
-  postalCode: 'Zip',
-  country: 'Country Code',
-};
+const address = ['Address1', 'Address2', 'City', 'Province Code', 'Zip', 'Country Code'];
 
 export const shopify: Preset[] = [
   {
@@ -16,26 +9,19 @@ export const shopify: Preset[] = [
     kind: 'customers',
     signature: ['First Name', 'Last Name', 'Email', 'Accepts Email Marketing'],
     columns: {
-      'Customer ID': 'externalId',
-      'First Name': 'firstName',
-      'Last Name': 'lastName',
-      Email: 'email',
-      Phone: 'phone',
-      'Default Address Phone': 'phone',
-      'Default Address Company': 'companyName',
+      externalId: 'Customer ID',
+      firstName: 'First Name',
+      lastName: 'Last Name',
+      email: 'Email',
+      phone: ['Phone', 'Default Address Phone'],
       // Without "Default Address" in older exports.
-      Company: 'companyName',
-      ...addressColumns('address', address),
-      ...addressColumns('address', address, 'Default Address '),
-      Note: 'notes',
-      Tags: 'tags',
+      companyName: ['Default Address Company', 'Company'],
+      ...addressColumns('address', address, ['Default Address ', '']),
+      notes: 'Note',
+      tags: 'Tags',
     },
     tagSeparator: ',',
-    convert: {
-      externalId: withoutApostrophe,
-      phone: withoutApostrophe,
-      'address.postalCode': withoutApostrophe,
-    },
+    convert: { externalId: withoutApostrophe, phone: withoutApostrophe, 'address.postalCode': withoutApostrophe },
     finish: (row) => {
       const isNamed = row.firstName ?? row.lastName ?? row.companyName ?? row.email ?? row.phone;
       return isNamed ? row : { ...row, name: namedById('Customer', row) };
@@ -69,13 +55,13 @@ function products(name: string, columns: ProductColumns): Preset {
     kind: 'items',
     signature: [handle, 'Title', sku, unitPrice],
     columns: {
-      ...Object.fromEntries(Object.entries(columns).map(([field, column]) => [column, field])),
-      Title: 'name',
-      Type: 'category',
-      'Option1 Value': 'option1',
-      'Option2 Value': 'option2',
-      'Option3 Value': 'option3',
-      Status: 'status',
+      ...columns,
+      name: 'Title',
+      category: 'Type',
+      option1: 'Option1 Value',
+      option2: 'Option2 Value',
+      option3: 'Option3 Value',
+      status: 'Status',
     },
     fixed: { type: 'product' },
     decimalPoint: '.',

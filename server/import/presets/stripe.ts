@@ -1,14 +1,7 @@
 import { addressColumns } from './preset.ts';
 import type { Preset } from './preset.ts';
 
-const address = {
-  line1: 'Line1',
-  line2: 'Line2',
-  city: 'City',
-  region: 'State',
-  postalCode: 'Postal Code',
-  country: 'Country',
-};
+const address = ['Line1', 'Line2', 'City', 'State', 'Postal Code', 'Country'];
 const metadata = /^(.+) \(metadata\)$/;
 
 export const stripe: Preset[] = [
@@ -17,16 +10,16 @@ export const stripe: Preset[] = [
     kind: 'customers',
     signature: ['id', 'Email', 'Name', 'Created (UTC)', 'Delinquent'],
     columns: {
-      id: 'externalId',
-      Name: 'name',
-      Email: 'email',
-      Phone: 'phone',
-      Description: 'notes',
-      'Created (UTC)': 'createdAt',
-      'Business Vat ID': 'taxId',
-      ...addressColumns('address', address, 'Address '),
-      ...addressColumns('address', { ...address, postalCode: 'Zip' }, 'Card Address '),
-      ...addressColumns('shippingAddress', address, 'Shipping Address '),
+      externalId: 'id',
+      name: 'Name',
+      email: 'Email',
+      phone: 'Phone',
+      notes: 'Description',
+      createdAt: 'Created (UTC)',
+      taxId: 'Business Vat ID',
+      ...addressColumns('address', address, ['Address ', 'Card Address ']),
+      'address.postalCode': ['Address Postal Code', 'Card Address Zip'],
+      ...addressColumns('shippingAddress', address, ['Shipping Address ']),
     },
     metadata,
     // In Stripe, a customer may have nothing but an id.
@@ -38,14 +31,14 @@ export const stripe: Preset[] = [
     kind: 'items',
     signature: ['Price ID', 'Product ID', 'Product Name', 'Amount', 'Currency'],
     columns: {
-      'Price ID': 'externalId',
-      'Product Name': 'name',
-      'Product ID': 'metadata.stripe_product',
-      Description: 'description',
-      'Created (UTC)': 'createdAt',
-      Amount: 'unitPrice',
-      Currency: 'currency',
-      Interval: 'unit',
+      externalId: 'Price ID',
+      name: 'Product Name',
+      'metadata.stripe_product': 'Product ID',
+      description: 'Description',
+      createdAt: 'Created (UTC)',
+      unitPrice: 'Amount',
+      currency: 'Currency',
+      unit: 'Interval',
     },
     metadata,
     fixed: { type: 'service' },

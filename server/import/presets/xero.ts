@@ -1,14 +1,7 @@
 import { addressColumns } from './preset.ts';
 import type { Preset } from './preset.ts';
 
-const address = {
-  line1: 'AddressLine1',
-  line2: 'AddressLine2',
-  city: 'City',
-  region: 'Region',
-  postalCode: 'PostalCode',
-  country: 'Country',
-};
+const address = ['AddressLine1', 'AddressLine2', 'City', 'Region', 'PostalCode', 'Country'];
 
 export const xero: Preset[] = [
   {
@@ -17,17 +10,16 @@ export const xero: Preset[] = [
     kind: 'customers',
     signature: ['*ContactName', 'EmailAddress', 'FirstName', 'LastName'],
     columns: {
-      '*ContactName': 'externalId',
-      AccountNumber: 'metadata.account_number',
-      EmailAddress: 'email',
-      FirstName: 'firstName',
-      LastName: 'lastName',
-      ...addressColumns('address', address, 'PO'),
-      ...addressColumns('shippingAddress', address, 'SA'),
-      PhoneNumber: 'phone',
-      MobileNumber: 'phone',
-      TaxNumber: 'taxId',
-      Website: 'website',
+      externalId: '*ContactName',
+      'metadata.account_number': 'AccountNumber',
+      email: 'EmailAddress',
+      firstName: 'FirstName',
+      lastName: 'LastName',
+      ...addressColumns('address', address, ['PO']),
+      ...addressColumns('shippingAddress', address, ['SA']),
+      phone: ['PhoneNumber', 'MobileNumber'],
+      taxId: 'TaxNumber',
+      website: 'Website',
     },
     finish: (row) => ({ ...row, name: row.externalId }),
   },
@@ -36,10 +28,10 @@ export const xero: Preset[] = [
     kind: 'items',
     signature: ['*ItemCode', 'ItemName', 'SalesUnitPrice'],
     columns: {
-      '*ItemCode': 'externalId',
-      ItemName: 'name',
-      SalesDescription: 'description',
-      SalesUnitPrice: 'unitPrice',
+      externalId: '*ItemCode',
+      name: 'ItemName',
+      description: 'SalesDescription',
+      unitPrice: 'SalesUnitPrice',
     },
     fixed: { type: 'product' },
     finish: (row) => ({ ...row, sku: row.externalId, name: row.name ?? row.externalId }),
