@@ -79,22 +79,13 @@ export class Repeats {
 
 /** The line on which each text appears first. In typed arrays: a Map would keep the garbage collector busy. */
 class FirstLines {
-  /** Many small tables, chosen by the upper half of the hash: only a table that grows needs its memory twice. */
-  readonly #tables = Array.from({ length: 256 }, () => new Table());
-
-  /** The line of an earlier row with this text, if there is one. */
-  add(text: string, line: number): number | undefined {
-    const found = hash(text);
-    return this.#tables[Math.floor(found / 4294967296) % 256]?.add(found, line);
-  }
-}
-
-class Table {
   #hashes = new Float64Array(16);
   #lines = new Uint32Array(16);
   #size = 0;
 
-  add(found: number, line: number): number | undefined {
+  /** The line of an earlier row with this text, if there is one. */
+  add(text: string, line: number): number | undefined {
+    const found = hash(text);
     const place = this.#placeOf(found);
     if (this.#hashes[place] === found) return this.#lines[place];
     this.#hashes[place] = found;
