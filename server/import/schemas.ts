@@ -8,27 +8,24 @@ import { customer, customerCreateFields } from '../../contract/customers.ts';
 import { decimalInput } from '../../contract/decimal.ts';
 import * as fields from '../../contract/fields.ts';
 import { metadataPatch } from '../../contract/metadata.ts';
-import { item, itemCreateFields, itemTypes } from '../../contract/items.ts';
+import { item, itemCreateFields } from '../../contract/items.ts';
 import { parseInstant } from '../../contract/instant.ts';
 import { bounded, eachEmptyIsAbsent, emptyIsAbsent, optionalUnlessEmpty, parsed } from '../../contract/parsed.ts';
 import { lineTexts, maximumLines } from '../../contract/line-items.ts';
 import { personFields, proposalTexts, status } from '../../contract/proposals.ts';
-import { failure, oneOf } from '../../contract/text.ts';
+import { failure } from '../../contract/text.ts';
 
 /** Times as the API writes them: the common form, which a quick check accepts. */
 const canonical = (value: unknown): value is string =>
   typeof value === 'string' && value.length === 24 && isExisting(Date.parse(value), value);
 const isExisting = (ms: number, value: string) => !Number.isNaN(ms) && new Date(ms).toISOString() === value;
 
+const notATime = 'must be a valid time with its zone, such as 2026-03-01T09:30:00Z, or a date such as 2026-03-01';
 const instant = parsed<string>(
   (value) =>
     (canonical(value) ? value : undefined) ??
     (typeof value === 'string' ? parseInstant(value.trim()) : undefined) ??
-    failure(
-      'invalid_type',
-      'must be a valid time with its zone, such as 2026-03-01T09:30:00Z, or a date such as 2026-03-01',
-      value,
-    ),
+    failure('invalid_type', notATime, value),
   { type: 'string', format: 'date-time' },
 );
 
@@ -70,33 +67,19 @@ const person = emptyIsAbsent(
     email: emptyIsAbsent(personFields.email).transform((value) => value ?? null),
   }),
 );
-const largestDiscount = '999999999999999999.9999';
+/** Unlike the contract's, these schemas are not published: they need no descriptions. */
+const decimal = (min: string, max: string) => decimalInput({ min, max, description: '', example: '' });
+const money = () => decimal('-999999999999999999.9999', '999999999999999999.9999');
 
 const lineImport = z
   .strictObject({
     itemExternalId: emptyIsAbsent(fields.externalId),
     itemId: emptyIsAbsent(fields.id('item')),
-    type: oneOf(itemTypes, { description: 'What is sold.' }),
+    type: itemCreateFields.type,
     name,
-    quantity: decimalInput({ min: '0', max: '999999999.9999', description: 'How many.', example: '12' }),
-    unitPrice: decimalInput({
-      min: '-999999999.9999',
-      max: '999999999.9999',
-      description: 'Price of one unit.',
-      example: '14.00',
-    }),
-    ...eachEmptyIsAbsent({
-      description,
-      sku,
-      unit,
-      discountAmount: decimalInput({
-        min: `-${largestDiscount}`,
-        max: largestDiscount,
-        description: 'Discount.',
-        example: '0.00',
-      }),
-      taxRate: decimalInput({ min: '0', max: '100', description: 'Tax rate in percent.', example: '8.25' }),
-    }),
+    quantity: decimal('0', '999999999.9999'),
+    unitPrice: decimal('-999999999.9999', '999999999.9999'),
+    ...eachEmptyIsAbsent({ description, sku, unit, discountAmount: money(), taxRate: decimal('0', '100') }),
     optional: optionalUnlessEmpty(z.boolean()).transform((value) => value ?? false),
     selected: optionalUnlessEmpty(z.boolean()).transform((value) => value ?? true),
   })
@@ -107,17 +90,8 @@ const lineImport = z
   });
 export type LineImport = z.output<typeof lineImport>;
 
-const lineItems = bounded(maximumLines, z.array(lineImport));
-
 /** Computed by the server; if a file contains them, they must equal the sums of its lines. */
-const total = optionalUnlessEmpty(
-  decimalInput({
-    min: `-${largestDiscount}`,
-    max: largestDiscount,
-    description: 'The sum that the lines must come to.',
-    example: '38.50',
-  }),
-);
+const total = optionalUnlessEmpty(money());
 
 export const proposalImport = z.strictObject({
   ...keys('proposal'),
@@ -129,20 +103,13 @@ export const proposalImport = z.strictObject({
   customerId: emptyIsAbsent(fields.id('customer')),
   currency: optionalUnlessEmpty(fields.currencyInput),
   ...eachEmptyIsAbsent({ notes, terms, declineReason, publicUrl }),
-  ...eachEmptyIsAbsent({
-    sentAt: instant,
-    viewedAt: instant,
-    acceptedAt: instant,
-    declinedAt: instant,
-    expiredAt: instant,
-    canceledAt: instant,
-    expiresAt: instant,
-  }),
+  ...eachEmptyIsAbsent({ sentAt: instant, viewedAt: instant, acceptedAt: instant, declinedAt: instant }),
+  ...eachEmptyIsAbsent({ expiredAt: instant, canceledAt: instant, expiresAt: instant }),
   acceptedBy: person,
   owner: person,
   metadata,
   createdAt: optionalUnlessEmpty(instant),
-  lineItems: lineItems.optional(),
+  lineItems: bounded(maximumLines, z.array(lineImport)).optional(),
   subtotal: total,
   discountTotal: total,
   taxTotal: total,
