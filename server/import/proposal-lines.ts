@@ -1,9 +1,8 @@
 /** The lines of a proposal: resolved, priced, and replaced as a whole, except that an unchanged line keeps its id. */
-import { currencyDigits } from '../../contract/codes.ts';
 import { trimDecimal } from '../../contract/decimal.ts';
 import type { LineImport } from './schemas.ts';
 import type { ProposalLine } from '../entities/proposal.ts';
-import { lineTotals } from '../records/money.ts';
+import { digitsOf, lineTotals } from '../records/money.ts';
 import type { LineTotals } from '../records/money.ts';
 import type { LineChanges, Rejection } from './kind.ts';
 import type { References } from './references.ts';
@@ -25,7 +24,7 @@ const inputs = [
   'selected',
 ] as const satisfies (keyof ProposalLine)[];
 
-export type LineInput = Pick<ProposalLine, (typeof inputs)[number]>;
+type LineInput = Pick<ProposalLine, (typeof inputs)[number]>;
 export type CostedLine = LineInput & LineTotals;
 
 export const itemOf = ({ itemExternalId, itemId }: LineImport) => ({ externalId: itemExternalId, id: itemId });
@@ -40,11 +39,8 @@ export function resolveLines(lines: readonly LineImport[], items: References, un
 }
 
 /** The lines with their amounts, in the currency's own decimals. */
-export function costLines(
-  lines: readonly LineInput[],
-  currency: string,
-): { costed: CostedLine[]; rejections: Rejection[] } {
-  const digits = currencyDigits.get(currency) ?? 2;
+export function costLines(lines: readonly LineInput[], currency: string) {
+  const digits = digitsOf(currency);
   const rejections = lines.flatMap(({ discountAmount }, index): Rejection[] => {
     const [, decimals = ''] = trimDecimal(discountAmount).split('.');
     if (decimals.length <= digits) return [];
@@ -65,11 +61,11 @@ export function changesOf(
   wanted: readonly CostedLine[],
 ): LineChanges | undefined {
   const matches = match(stored, wanted);
-  const kept = new Set(matches.values());
+  const kept = new Set(matches);
   const changes: LineChanges = { created: [], changed: [], removed: [] };
   for (const line of stored) if (!kept.has(line)) changes.removed.push(line.id);
   wanted.forEach((line, index) => {
-    const found = matches.get(index);
+    const found = matches[index];
     const values = { ...line, position: index + 1 };
     if (!found) changes.created.push(table.created({ ...owner, ...values }));
     else if (table.differs(found, values)) changes.changed.push(table.changed(found, values));
@@ -77,22 +73,16 @@ export function changesOf(
   return Object.values(changes).some((some) => some.length > 0) ? changes : undefined;
 }
 
-function match(stored: readonly ProposalLine[], wanted: readonly CostedLine[]): Map<number, ProposalLine> {
-  const matches = new Map<number, ProposalLine>();
-  const moved = new Map<string, ProposalLine[]>();
-  const isInPlace = (line: ProposalLine) => {
-    const there = wanted[line.position - 1];
-    return there !== undefined && contentKey(there) === contentKey(line);
-  };
-  for (const line of stored) {
-    if (isInPlace(line)) matches.set(line.position - 1, line);
-    else moved.set(contentKey(line), [...(moved.get(contentKey(line)) ?? []), line]);
-  }
-  wanted.forEach((line, index) => {
-    const found = matches.has(index) ? undefined : moved.get(contentKey(line))?.shift();
-    if (found) matches.set(index, found);
-  });
-  return matches;
+/** The stored line of each wanted one. */
+function match(stored: readonly ProposalLine[], wanted: readonly CostedLine[]): (ProposalLine | undefined)[] {
+  const keys = wanted.map(contentKey);
+  const matches = keys.map((key, index) =>
+    stored.find((line) => line.position === index + 1 && contentKey(line) === key),
+  );
+  const inPlace = new Set(matches);
+  const others = stored.filter((line) => !inPlace.has(line));
+  const moved = Map.groupBy(others, contentKey);
+  return matches.map((found, index) => found ?? moved.get(keys[index] ?? '')?.shift());
 }
 
 const numbers: ReadonlySet<string> = new Set(['quantity', 'unitPrice', 'discountAmount', 'taxRate']);

@@ -81,14 +81,14 @@ function plan(row: ProposalImport, stored: Proposal | undefined, loaded: Loaded)
   const base = stored ?? fresh(row, loaded.store);
   if (!base) return [...rejectMissing(row, requiredOfNewProposal), ...unknown];
   const head = mergeHead(row, customerId, base, loaded.store.startedAt);
-  const before = stored && (loaded.linesOf.get(stored.id) ?? []);
-  const lines = given ?? (stored && head.currency === stored.currency ? undefined : (before ?? []));
+  const before = loaded.linesOf.get(stored?.id ?? '') ?? [];
+  const lines = given ?? (head.currency === stored?.currency ? undefined : before);
   const { costed, rejections } = costLines(lines ?? [], head.currency);
   const totals = lines ? proposalTotals(costed, head.currency) : undefined;
   const wrong = [...unknown, ...rejectHead(head, unknown), ...rejections];
   // Totals computed from wrong values would only repeat the error.
   if (wrong.length === 0) wrong.push(...rejectTotals(row, totals ?? base));
-  return wrong.length > 0 ? wrong : result(head, lines && { before: before ?? [], costed, totals }, stored, loaded);
+  return wrong.length > 0 ? wrong : result(head, lines && { before, costed, totals }, stored, loaded);
 }
 
 function fresh({ number, title, status }: ProposalImport, { organization, startedAt }: Store): Base | undefined {
@@ -99,12 +99,7 @@ function fresh({ number, title, status }: ProposalImport, { organization, starte
 
 type Lines = { before: readonly ProposalLine[]; costed: CostedLine[]; totals: ProposalTotals | undefined };
 
-function result(
-  head: Head,
-  lines: Lines | undefined,
-  stored: Proposal | undefined,
-  { store, customers }: Loaded,
-): RowResult {
+function result(head: Head, lines: Lines | undefined, stored: Proposal | undefined, { store, customers }: Loaded) {
   const id = stored?.id ?? uuidv7();
   const customerKey = head.customerId ? (customers.nameSearchOf(head.customerId) ?? stored?.customerKey ?? null) : null;
   if (!lines) return { values: { ...head, customerKey, id } };

@@ -9,12 +9,7 @@ type Name = string | null | undefined;
 type Named = { externalId?: Name; id?: Name };
 export type References = ReturnType<typeof referencesTo>;
 
-export async function loadReferences(
-  store: Store,
-  table: RecordTable,
-  kind: Kind,
-  names: readonly Named[],
-): Promise<References> {
+export async function loadReferences(store: Store, table: RecordTable, kind: Kind, names: readonly Named[]) {
   const find = async (column: string, named: readonly Name[]) => {
     const values = [...new Set(named)].filter((name) => typeof name === 'string');
     if (values.length === 0) return [];
@@ -25,14 +20,12 @@ export async function loadReferences(
     const rows = await store.select(table, columns, { column, values, rest });
     return rows.map((row) => row.map(String)).map(([key = '', id = '', name = '']) => ({ key, id, name }));
   };
-  const byExternalId = await find(
-    'external_id',
-    names.map(({ externalId }) => externalId),
-  );
-  const byId = await find(
-    'id',
+  const [externalIds, storedIds] = [
+    names.map((name) => name.externalId),
     names.map(({ id }) => storedId(kind, id ?? '')),
-  );
+  ];
+  const byExternalId = await find('external_id', externalIds);
+  const byId = await find('id', storedIds);
   const ids = new Map(byExternalId.map(({ key, id }) => [key, id]));
   return referencesTo(kind, ids, new Map([...byExternalId, ...byId].map(({ id, name }) => [id, name])));
 }

@@ -2,7 +2,7 @@
 import { currencyDigits } from '../../contract/codes.ts';
 import { fromScaled, toScaled, trimDecimal } from '../../contract/decimal.ts';
 
-const digitsOf = (currency: string) => currencyDigits.get(currency) ?? 2;
+export const digitsOf = (currency: string) => currencyDigits.get(currency) ?? 2;
 
 /** A unit price: at least the currency's own decimals, up to 4. */
 export function printPrice(stored: string, currency: string): string {
@@ -34,10 +34,7 @@ export type LineAmounts = { quantity: string; unitPrice: string; discountAmount:
 export type LineTotals = Record<'subtotal' | 'discountAmount' | 'taxAmount' | 'total', string>;
 
 /** What a line costs, in its currency's minor unit, from decimal strings with up to 4 decimals. */
-export function lineTotals(
-  { quantity, unitPrice, discountAmount, taxRate }: LineAmounts,
-  currency: string,
-): LineTotals {
+export function lineTotals({ quantity, unitPrice, discountAmount, taxRate }: LineAmounts, currency: string) {
   const digits = digitsOf(currency);
   const subtotal = roundOff(toScaled(quantity) * toScaled(unitPrice), 8 - digits);
   const discount = roundOff(toScaled(discountAmount), 4 - digits);
@@ -55,10 +52,7 @@ export function lineTotals(
 export type ProposalTotals = Record<'subtotal' | 'discountTotal' | 'taxTotal' | 'total', string>;
 
 /** The sums over the lines that count: an optional line that is not selected does not. */
-export function proposalTotals(
-  lines: readonly (LineTotals & { selected: boolean })[],
-  currency: string,
-): ProposalTotals {
+export function proposalTotals(lines: readonly (LineTotals & { selected: boolean })[], currency: string) {
   const counted = lines.filter((line) => line.selected);
   const sum = (field: keyof LineTotals) => counted.reduce((total, line) => total + toScaled(line[field]), 0n);
   const print = (scaled: bigint) => printTotal(fromScaled(scaled), currency);
