@@ -31,7 +31,8 @@ import type { Report } from './report.ts';
 import { openRows } from './rows.ts';
 import { importRows } from './run.ts';
 import type { Run } from './run.ts';
-import { Store } from './store.ts';
+import { openStore } from './store.ts';
+import type { Store } from './store.ts';
 
 export const kinds: Readonly<Record<ImportKind, Kind>> = { customers, items, proposals };
 
@@ -68,9 +69,7 @@ export async function importFile(options: ImportOptions): Promise<Report> {
   const inspection = options.inspection ?? (await inspectFile(options.file));
   return withSession(database.pool, organization.id, async (session) => {
     if (!dryRun) await takeImportLock(session, isWaiting);
-    const store = new Store(session, database.orm, organization, dryRun);
-    await store.prepare();
-    return importInto(store, inspection, options);
+    return importInto(await openStore(session, database.orm, organization, dryRun), inspection, options);
   });
 }
 

@@ -2,6 +2,7 @@
 import { renameInProposals } from '../records/customer.ts';
 import type { Work } from './kind.ts';
 import type { Plan } from './plan.ts';
+import { plannedIn } from './store.ts';
 import type { Store } from './store.ts';
 import type { RecordTable, Values } from '../records/record-table.ts';
 
@@ -67,7 +68,7 @@ function copy({ session }: Store, into: string, table: RecordTable, records: rea
 async function copyStored(store: Store, table: RecordTable, updated: readonly Plan[]): Promise<void> {
   const ids = updated.map(({ id }) => id);
   if (ids.length === 0) return;
-  const planned = await store.planned(store.written(table), ids);
+  const planned = await plannedIn(store.session, store.written(table), ids);
   const missing = ids.filter((id) => !planned.has(id));
   const insert = (copied: RecordTable, column: string) =>
     store.session.query(
