@@ -26,10 +26,7 @@ type Table = {
 export type Readings = { decimalPoint: DecimalPoint; dateOrder: DateOrder };
 
 /** How numbers and dates are read throughout the file: as chosen, or as its columns show. */
-export function readingsOf(
-  { columns, fields, preset }: Table,
-  { decimalPoint, dateOrder }: ImportChoices,
-): Readings & { notes: string[]; questions: Question[]; notation: Notation } {
+export function readingsOf({ columns, fields, preset }: Table, { decimalPoint, dateOrder }: ImportChoices) {
   const own = reportWidth(columns.map(({ name }) => name));
   const those = (is: (field: string) => boolean, example: string) =>
     columns.filter(({ name }, index) => is(fields[index] ?? '') || (index < own && name === example));
@@ -80,16 +77,12 @@ const cellPrinter =
   };
 
 /** Returns a function that puts a column's cell into its field; an empty cell sets nothing. */
-export function cellSetter(
-  field: string,
-  readings: Readings,
-  preset: Preset | undefined,
-): (row: Record<string, unknown>, cell: Cell) => void {
+export function cellSetter(field: string, readings: Readings, preset: Preset | undefined) {
   const read = valueReader(field, readings, preset?.tagSeparator ?? ';');
   const convert = preset?.convert?.[field];
   const dot = field.indexOf('.');
   const [parent, name] = dot === -1 ? [undefined, field] : [field.slice(0, dot), field.slice(dot + 1)];
-  return (row, cell) => {
+  return (row: Record<string, unknown>, cell: Cell): void => {
     const isNumber = typeof cell === 'number';
     const plain = isNumber ? printCell(cell) : unescapeFormula(cell.trim());
     const text = convert && plain !== '' ? convert(plain) : plain;

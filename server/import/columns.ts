@@ -64,11 +64,7 @@ export function planColumns(inspection: Inspection, kind: Kind, choices: ImportC
 }
 
 /** For a JSON file, or a column of JSON documents. */
-function planDocuments(
-  inspection: Inspection,
-  { map = {}, restToMetadata }: ImportChoices,
-  documentAt?: number,
-): ColumnPlan {
+function planDocuments(inspection: Inspection, { map = {}, restToMetadata }: ImportChoices, documentAt?: number) {
   const isMapped = restToMetadata === true || Object.keys(map).length > 0;
   const faults = isMapped ? ['Column mapping applies to CSV files and workbooks only.'] : [];
   const nothing = { preset: undefined, fields: [], questions: [], notation: plainNotation, read: () => undefined };

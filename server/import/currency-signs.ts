@@ -1,7 +1,6 @@
 /** Currency signs in the amounts of a table. An amount with a sign must be in the currency of its record. */
 import type { CurrencySign, Rejection } from './kind.ts';
 
-/** The currency signs in an amount. */
 export const currencySigns = (field: string, amount: string): CurrencySign[] =>
   (amount.match(/\p{Sc}/gu) ?? []).map((sign) => ({ field, sign: withUsualWidth(sign) }));
 

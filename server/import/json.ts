@@ -2,7 +2,7 @@
 import { maximumBodyBytes, maximumKeys } from '../../contract/limits.ts';
 import { Problem } from '../problems/problem.ts';
 import { parseJson } from '../text/json.ts';
-import type { Entry, Rejection } from './kind.ts';
+import type { Entry } from './kind.ts';
 import { textOf } from './source.ts';
 import type { Source } from './source.ts';
 
@@ -17,35 +17,24 @@ export async function* readJson(source: Source, bounds: RowBounds): AsyncGenerat
 }
 
 function rowsOf({ line, text, isCut = false }: Document, bounds: RowBounds): Entry[] {
-  if (isCut) return [unreadable(line, unfinished)];
+  if (isCut) {
+    const message = 'must be a JSON document: the array does not end where the file does';
+    return [unreadable(line, 'malformed_json', message)];
+  }
   const json = text.trim();
   if (json === '') return [];
-  const start = line + newlinesIn(text.slice(0, text.indexOf(json)));
-  if (json.length > bounds.characters) return [unreadable(start, tooLong(bounds))];
+  const start = line + text.slice(0, text.indexOf(json)).split('\n').length - 1;
+  if (json.length > bounds.characters) {
+    const message = `must have at most ${bounds.characters.toLocaleString('en-US')} characters`;
+    return [unreadable(start, 'too_long', message)];
+  }
   return [{ line: start, raw: [json], size: json.length, ...readDocument(json, start, bounds) }];
 }
 
-const newlinesIn = (text: string) => text.split('\n').length - 1;
-
-const unfinished: Rejection = {
-  field: '',
-  code: 'malformed_json',
-  message: 'must be a JSON document: the array does not end where the file does',
-};
-
-const tooLong = ({ characters }: RowBounds): Rejection => {
-  const message = `must have at most ${characters.toLocaleString('en-US')} characters`;
-  return { field: '', code: 'too_long', message };
-};
-
 /** A row that is rejected without reading its contents. */
-export const unreadable = (line: number, rejection: Rejection): Entry => ({
-  line,
-  raw: [],
-  size: 0,
-  value: {},
-  outcome: [rejection],
-});
+export function unreadable(line: number, code: string, message: string): Entry {
+  return { line, raw: [], size: 0, value: {}, outcome: [{ field: '', code, message }] };
+}
 
 /** `line` is where the document starts in the file. */
 export function readDocument(json: string, line: number, { keys }: RowBounds): Pick<Entry, 'value' | 'outcome'> {

@@ -12,7 +12,6 @@ export type Rejection = { field: string; code: string; message: string };
 /** The outcome of a row. A rejected row has changed nothing. */
 export type Outcome = 'created' | 'updated' | 'unchanged' | Rejection[];
 
-/** A currency sign in the amount of a field. */
 export type CurrencySign = { field: string; sign: string };
 
 /** A row of the file: what was read, and what became of it. */
@@ -25,20 +24,17 @@ export type Entry = {
   raw: readonly Cell[];
   size: number;
   value: unknown;
-  /** The currency signs in its amounts. */
   signs?: CurrencySign[];
   /** The value, once it has been validated. */
   row?: Keyed;
   /** What its record would be if it were new. */
   draft?: Values | undefined;
-  /** The record's id. */
   id?: string;
   /** Undefined until it is known. */
   outcome?: Outcome;
 };
 
 export type Keyed = { id?: string | undefined; externalId?: string | null | undefined };
-/** A stored record. */
 export type Identified = { id: string };
 
 /** A value that is unique within an organization. */

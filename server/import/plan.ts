@@ -59,7 +59,7 @@ export async function planRows(work: Work, entries: readonly Entry[], isLocking:
   const planner = await kind.planner(store, rows, records);
   const latest = new Map<string | undefined, Identified>();
   const plans = rows.map((row, index) => {
-    if (stored[index] === 'several') return rejected([severalMatch(match)]);
+    if (stored[index] === 'several') return rejected([{ field: match, code: 'conflict', message: severalMatch }]);
     const [key, entry] = [keys[index], entries[index]];
     const draft = entry?.row === row ? entry.draft : undefined;
     const known = { stored: latest.get(key) ?? records[index], planner, draft };
@@ -92,7 +92,10 @@ type Known = { stored: Identified | undefined; planner: Planner; draft: Values |
 
 function planRow({ store, kind, table, match }: Work, row: Keyed, { stored, planner, draft }: Known): Plan {
   if (stored) return planChange(store.startedAt, table, stored, resultOf(planner, row, stored));
-  if (!row.externalId && match === 'externalId') return rejected([unknownId(kind.id)]);
+  if (!row.externalId && match === 'externalId') {
+    const message = `matches no ${kind.id} here; to create one, give it an externalId`;
+    return rejected([{ field: 'id', code: 'not_found', message }]);
+  }
   if (draft) return asCreated(draft, store.startedAt);
   const result = resultOf(planner, row, undefined);
   if (Array.isArray(result)) return rejected(result);
@@ -126,11 +129,7 @@ const earliestDateMs = 14 * 3_600_000;
 const isLater = (time: unknown, than: string): time is string => typeof time === 'string' && time > than;
 
 /** A client that polls for new records would see such a record twice. */
-const createdLater: Rejection = {
-  field: 'createdAt',
-  code: 'out_of_range',
-  message: 'must not be in the future',
-};
+const createdLater = { field: 'createdAt', code: 'out_of_range', message: 'must not be in the future' };
 
 /**
  * Drops a `createdAt` that is read as midnight UTC of a day that has begun somewhere, but not yet in UTC: a new record
@@ -142,17 +141,7 @@ function withoutDateOfToday(row: Keyed, now: string): Keyed {
   return Date.parse(createdAt) - Date.parse(now) <= earliestDateMs ? rest : row;
 }
 
-const unknownId = (kind: string): Rejection => ({
-  field: 'id',
-  code: 'not_found',
-  message: `matches no ${kind} here; to create one, give it an externalId`,
-});
-
-const severalMatch = (field: string): Rejection => ({
-  field,
-  code: 'conflict',
-  message: 'belongs to several records; match by externalId, or correct those records first',
-});
+const severalMatch = 'belongs to several records; match by externalId, or correct those records first';
 
 type Found = Identified | 'several' | undefined;
 

@@ -19,7 +19,6 @@ export type Report = Omit<UploadSummary, 'errors'> & {
 
 export const reportedErrors = 1000;
 
-/** Counts a row by its outcome. */
 export function count(report: Report, { line, outcome = [] }: Pick<Entry, 'line' | 'outcome'>): void {
   report.read += 1;
   if (typeof outcome === 'string') {

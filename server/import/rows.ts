@@ -23,14 +23,14 @@ export type OpenRows = Pick<ColumnPlan, 'notes' | 'notation'> & {
   skipped: number;
 };
 
-type Table = { inspection: Inspection; plan: ColumnPlan; bounds: RowBounds };
+type Table = { columns: number; plan: ColumnPlan; bounds: RowBounds };
 
 /** Throws a UsageError if the header is wrong, or if the file leaves something open. */
 export function openRows(file: string, inspection: Inspection, kind: Kind, choices: ImportChoices): OpenRows {
   const source: Source = { ...inspection, file, bytesRead: 0, maximumBytes: Number.POSITIVE_INFINITY };
   const plan = planColumns(inspection, kind, choices);
   requireNoFaults(plan);
-  const table = { inspection, plan, bounds: kind.isFlat ? flatRow : rowWithLines };
+  const table = { columns: inspection.columns.length, plan, bounds: kind.isFlat ? flatRow : rowWithLines };
   const { notes, notation, documentAt } = plan;
   const isDocuments = isJson(source) || documentAt !== undefined;
   const header = isDocuments ? undefined : inspection.columns.map(({ name }) => name);
@@ -58,13 +58,12 @@ async function* readTable(open: Omit<OpenRows, 'rows'>, table: Table): AsyncGene
 }
 
 /** Undefined if the row is not a separate record. */
-function toEntry(record: TableRecord, { inspection, plan, bounds }: Table): Entry | undefined {
+function toEntry(record: TableRecord, { columns, plan, bounds }: Table): Entry | undefined {
   const { line } = record;
-  const malformed = (message: string) => unreadable(line, { field: '', code: 'malformed_csv', message });
+  const malformed = (message: string) => unreadable(line, 'malformed_csv', message);
   if ('fault' in record) return malformed(`cannot be read, and neither can what follows: ${record.fault}`);
   const { cells } = record;
   const { documentAt } = plan;
-  const columns = inspection.columns.length;
   // A report about rows of a JSON file repeats only the document.
   const raw = documentAt === undefined ? cells : cells.slice(documentAt, documentAt + 1);
   const size = cells.reduce<number>((sum, cell) => sum + String(cell).length, 0);

@@ -2,7 +2,7 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { pipeline as run } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
@@ -27,7 +27,6 @@ export type Source = {
   size: number;
   /** How many sheets a workbook has, once it has been read; records are read only from the first visible one. */
   sheets?: number;
-  /** Bytes of the file that have been read so far. */
   bytesRead: number;
   /** The maximum unpacked size: a small compressed file can unpack to a huge one. */
   maximumBytes: number;
@@ -39,13 +38,6 @@ export type TableRecord<Content extends Cell = Cell> = { line: number } & (
   | { fault: string }
 );
 
-const namedFormats: Readonly<Record<string, Format>> = {
-  '.csv': 'csv',
-  '.tsv': 'csv',
-  '.jsonl': 'json-lines',
-  '.ndjson': 'json-lines',
-};
-
 /** Detects the format from the file's name and its first bytes. */
 export async function openSource(file: string, maximumBytes = Number.POSITIVE_INFINITY): Promise<Source> {
   const plain = { format: 'csv', encoding: 'utf-8', isCompressed: false, bytesRead: 0, maximumBytes } as const;
@@ -56,40 +48,37 @@ export async function openSource(file: string, maximumBytes = Number.POSITIVE_IN
   const first = source.isCompressed ? await firstBytes(source) : packed;
   if (first[0] === 0xff && first[1] === 0xfe) source.encoding = 'utf-16le';
   else if (first[0] === 0xfe && first[1] === 0xff) source.encoding = 'utf-16be';
-  else if (first.subarray(0, 16).includes(0)) throw notText(file);
+  else if (first.subarray(0, 16).includes(0))
+    // Such as an Excel 97 workbook (.xls), a workbook with a password, a picture, or UTF-16 without a byte order mark.
+    throw new UsageError(
+      `${file} is not a text file. Save it as an Excel workbook (.xlsx) without a password, or as "CSV UTF-8".`,
+    );
   return { ...source, format: await formatOf(source) };
 }
 
-/** Such as an Excel 97 workbook (.xls), a workbook with a password, a picture, or UTF-16 without a byte order mark. */
-const notText = (file: string) =>
-  new UsageError(
-    `${file} is not a text file. Save it as an Excel workbook (.xlsx) without a password, or as "CSV UTF-8".`,
-  );
-
 /** Such as a report that a web page offers as .xls or .csv. */
 const document = /^(?:%PDF-|\{\\rtf|<(?:!doctype|html|table|\?xml)\b)/i;
-const notATable = (file: string) =>
-  new UsageError(
-    `${file} is a document or a web page, not a table. Save its table as an Excel workbook (.xlsx), or as "CSV UTF-8".`,
-  );
-
-const oneObject = (file: string) =>
-  new UsageError(
-    `${file} has one JSON object on several lines. Write each record on a line of its own, or all of them as one array.`,
-  );
 
 async function formatOf(source: Source): Promise<Format> {
-  const named = namedFormats[extname(source.file.replace(/\.gz$/i, '')).toLowerCase()];
+  const { file } = source;
+  const isCsv = /\.[ct]sv(?:\.gz)?$/i.test(file);
   let start = '';
   for await (const text of textOf({ ...source, encoding: 'windows-1252' })) {
     start = text.replace(/^\u00EF\u00BB\u00BF/, '').trimStart();
     if (start !== '') break;
   }
   const [first] = start;
-  if (document.test(start)) throw notATable(source.file);
-  if (named !== 'csv' && /^\{\s*[\r\n]/.test(start)) throw oneObject(source.file);
-  if (first === '[' && named !== 'csv') return 'json-array';
-  return named ?? (first === '{' ? 'json-lines' : 'csv');
+  if (document.test(start))
+    throw new UsageError(
+      `${file} is a document or a web page, not a table. Save its table as an Excel workbook (.xlsx), or as "CSV UTF-8".`,
+    );
+  if (!isCsv && /^\{\s*[\r\n]/.test(start))
+    throw new UsageError(
+      `${file} has one JSON object on several lines. Write each record on a line of its own, or all of them as one array.`,
+    );
+  if (first === '[' && !isCsv) return 'json-array';
+  const isLines = first === '{' || /\.(?:jsonl|ndjson)(?:\.gz)?$/i.test(file);
+  return isLines && !isCsv ? 'json-lines' : 'csv';
 }
 
 async function sizeOf(file: string): Promise<number> {

@@ -19,17 +19,16 @@ export async function* readWorkbook(source: Source): AsyncGenerator<TableRecord[
   const { readSheet } = await import('read-excel-file/node');
   // Packed again, because the library allocates whatever size an archive claims.
   const packed = Buffer.from(zipSync(Object.fromEntries(parts), { level: 0 }));
-  const [workbook, relations] = ['xl/workbook.xml', 'xl/_rels/workbook.xml.rels'].map((name) =>
-    String(parts.get(name)),
-  );
-  const rows = await readSheet(packed, firstTable(workbook, relations)).catch((cause: unknown) => {
+  const part = (name: string) => String(parts.get(`xl/${name}`));
+  const table = firstTable(part('workbook.xml'), part('_rels/workbook.xml.rels'));
+  const rows = await readSheet(packed, table).catch((cause: unknown) => {
     throw notAWorkbook(file, cause);
   });
   yield rows.map((cells, index) => ({ line: index + 1, cells: cells.map(cellOf) }));
 }
 
 /** The number of the first sheet with cells that is not hidden; 1 if there is none. */
-function firstTable(workbook = '', relations = ''): number {
+function firstTable(workbook: string, relations: string): number {
   const sheets = workbook.match(/<(?:\w+:)?sheet\s(?:"[^"<]*"|'[^'<]*'|[^<>"'])*>/g) ?? [];
   // A chart may have a sheet of its own.
   const charts = (relations.match(/<(?:\w+:)?Relationship\s[^<>]*>/g) ?? []).filter((one) =>
