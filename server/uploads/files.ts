@@ -19,8 +19,6 @@ export const uploadBounds = {
   keptForMs: 24 * 3_600_000,
 } as const;
 
-const idLength = 36;
-
 type Named = Pick<Upload, 'id' | 'fileName'>;
 
 /** Neither follows nor overwrites a link that another account has put there. */
@@ -61,10 +59,6 @@ export class UploadFiles {
 
   removeFile = (upload: Named): Promise<void> => this.#remove(nameOf(upload));
 
-  async removeAll(upload: Named): Promise<void> {
-    await Promise.all([this.#remove(nameOf(upload)), this.#remove(rejectsName(upload))]);
-  }
-
   /** The uploads that have files here. */
   async ids(): Promise<string[]> {
     return [...new Set((await this.#names()).map(idIn))];
@@ -85,7 +79,9 @@ export class UploadFiles {
 
   async #path(name: string): Promise<string> {
     // Created again if that failed before, or if a cleaner of temporary files has removed it.
-    this.#folder = this.#folder.then(existing).catch(() => privateFolder(this.#wanted));
+    this.#folder = this.#folder
+      .then((folder) => access(folder).then(() => folder))
+      .catch(() => privateFolder(this.#wanted));
     return join(await this.#folder, name);
   }
 
@@ -100,15 +96,10 @@ const nameOf = ({ id, fileName }: Named) =>
 const rejectsEnd = '.rejected.csv';
 const rejectsName = ({ id }: Pick<Named, 'id'>) => id + rejectsEnd;
 const isRejects = (name: string) => name.endsWith(rejectsEnd);
-const idIn = (name: string) => name.slice(0, idLength);
+const idIn = (name: string) => name.slice(0, 36);
 
 // createWriteStream passes flags to open, which accepts numbers; its types allow only strings.
 export const writeFresh = (path: string): Writable => createWriteStream(path, { flags: fresh as never, mode: 0o600 });
-
-async function existing(path: string): Promise<string> {
-  await access(path);
-  return path;
-}
 
 /** A folder that only this account can enter: `path`, or a new one beside it if another account owns `path`. */
 export async function privateFolder(path: string): Promise<string> {

@@ -20,7 +20,6 @@ type Changes = JobOutcome & Partial<Progress>;
 type Work = (signal: AbortSignal, onProgress: (progress: Progress) => void) => Promise<Changes>;
 
 type Run = (isLong: boolean) => Promise<JobOutcome>;
-type Chosen = Pick<Job, 'task' | 'choices'>;
 
 /** How many uploads one process works on at a time. Each may use up to the memory limit of its child process. */
 const atOnce = 3;
@@ -49,7 +48,7 @@ export class Runner {
     let failure: Error | undefined;
     await this.#work(upload, async (signal, onProgress) => {
       try {
-        const bytesTotal = await storeFile(files, upload, received, { signal, onProgress });
+        const bytesTotal = await this.#store(upload, received, signal, onProgress);
         return { state: 'checking', bytesRead: 0, bytesTotal };
       } catch (error) {
         failure = error instanceof Error ? error : new Error(String(error));
@@ -58,7 +57,7 @@ export class Runner {
     });
     if (failure === undefined) return this.start(upload, 'check', null);
     await Promise.all([
-      files.removeAll(upload),
+      files.removeFilesOf([upload.id]),
       forOrganization(database, upload.organizationId).em().nativeDelete(Upload, { id: upload.id }),
     ]);
     throw failure;
@@ -69,7 +68,7 @@ export class Runner {
     void this.#work(upload, async (signal, onProgress) => {
       const run: Run = async (isLong) => {
         if (signal.aborted) return { state: 'stopped' };
-        const job = await jobOf(this.#parts, upload, { task, choices });
+        const job = await this.#jobOf(upload, task, choices);
         return runInProcess({ ...job, isLong }, signal, ({ bytesRead, bytesTotal, rowsRead }) =>
           onProgress({ bytesRead: Math.min(bytesRead, bytesTotal), bytesTotal, rowsRead }),
         );
@@ -117,7 +116,7 @@ export class Runner {
       })
       .finally(() => clearInterval(timer))
       .then((changes) => this.#save(upload, { ...progress, ...changes }))
-      .then((isThere) => (isThere ? undefined : files.removeAll(upload)))
+      .then((isThere) => (isThere ? undefined : files.removeFilesOf([upload.id])))
       .catch(onError);
     this.#running.set(done, controller);
     await done;
@@ -129,44 +128,34 @@ export class Runner {
     const where = { id, state: { $in: [...workingStates] } };
     return (await em.nativeUpdate(Upload, where, { ...storable(changes), activeAt: transactionTime() })) > 0;
   }
-}
 
-async function jobOf({ database, files }: Parts, upload: Upload, chosen: Chosen): Promise<Job> {
-  const { id, organizationId, kind, fileName, memberId, inspection, records } = upload;
-  const known = { id, organizationId, kind, fileName, memberId, inspection, records, ...chosen };
-  return {
-    ...known,
-    address: database.address,
-    remembered: await rememberedChoices(forOrganization(database, organizationId).em(), kind),
-    file: await files.pathOf(upload),
-    rejects: await files.newRejects(upload),
-  };
-}
-
-type Watching = { signal: AbortSignal; onProgress: (progress: Progress) => void };
-
-/** Returns the file's size. */
-async function storeFile(
-  files: UploadFiles,
-  upload: Upload,
-  { bytes, isTooLarge, stop }: ReceivedFile,
-  { signal, onProgress }: Watching,
-): Promise<number> {
-  let bytesRead = 0;
-  signal.addEventListener('abort', stop, { once: true });
-  async function* counted() {
-    for await (const chunk of bytes) {
-      bytesRead += chunk.length;
-      onProgress({ bytesRead, bytesTotal: upload.bytesTotal, rowsRead: 0 });
-      yield chunk;
-    }
+  async #jobOf(upload: Upload, task: Job['task'], choices: Job['choices']): Promise<Job> {
+    const { database, files } = this.#parts;
+    const { id, organizationId, kind, fileName, memberId, inspection, records } = upload;
+    const remembered = await rememberedChoices(forOrganization(database, organizationId).em(), kind);
+    const [file, rejects] = [await files.pathOf(upload), await files.newRejects(upload)];
+    const known = { id, organizationId, kind, fileName, memberId, inspection, records };
+    return { ...known, task, choices, address: database.address, remembered, file, rejects };
   }
-  await files.store(upload, counted(), signal).catch((cause: unknown) => {
-    const isOver = signal.aborted || Reflect.get(Object(cause), 'code') === 'ERR_STREAM_PREMATURE_CLOSE';
-    throw isOver ? interrupted() : cause;
-  });
-  if (isTooLarge()) throw new Problem('too_large', { sentence: tooLarge, field: 'file' });
-  return bytesRead;
+
+  /** Returns the file's size. */
+  async #store(upload: Upload, { bytes, isTooLarge, stop }: ReceivedFile, ...[signal, onProgress]: Parameters<Work>) {
+    let bytesRead = 0;
+    signal.addEventListener('abort', stop, { once: true });
+    async function* counted() {
+      for await (const chunk of bytes) {
+        bytesRead += chunk.length;
+        onProgress({ bytesRead, bytesTotal: upload.bytesTotal, rowsRead: 0 });
+        yield chunk;
+      }
+    }
+    await this.#parts.files.store(upload, counted(), signal).catch((cause: unknown) => {
+      const isOver = signal.aborted || Reflect.get(Object(cause), 'code') === 'ERR_STREAM_PREMATURE_CLOSE';
+      throw isOver ? interrupted() : cause;
+    });
+    if (isTooLarge()) throw new Problem('too_large', { sentence: tooLarge, field: 'file' });
+    return bytesRead;
+  }
 }
 
 export const interrupted = () =>

@@ -86,7 +86,7 @@ export class Uploads {
       const mine = { memberId: who.actor.id, mapping: {}, state: 'uploading', bytesTotal: size } as const;
       return { replaced: unfinished, upload: em.create(Upload, { ...storable(wanted), ...mine }) };
     });
-    if (replaced) await this.#files.removeAll(replaced);
+    if (replaced) await this.#files.removeFilesOf([replaced.id]);
     const older = (await latest(this.#em(who.organization.id), listed)).slice(keptReports);
     await this.#files.removeFilesOf(older.map(({ id }) => id));
     await this.#runner.receive(upload, received);
@@ -125,7 +125,7 @@ export class Uploads {
       return found;
     });
     // Work in progress notices that the row is gone, and removes the files.
-    if (!isWorking(upload)) await this.#files.removeAll(upload);
+    if (!isWorking(upload)) await this.#files.removeFilesOf([id]);
   }
 
   /** Removes the files on this machine that may hold the data of erased customers; other processes do it within a minute. */
@@ -149,23 +149,15 @@ export class Uploads {
   }
 
   /** Applies `change` and returns the upload, ready for work. */
-  #begin(
-    who: Who,
-    id: string,
-    change: (upload: Upload, em: ScopedEntityManager) => Promise<void> | void,
-  ): Promise<Upload> {
+  #begin(who: Who, id: string, change: (upload: Upload, em: ScopedEntityManager) => Promise<void> | void) {
     return this.#asAdmin(who, async (em) => {
       const found = await uploadIn(em, id);
       if (isWorking(found)) throw running();
       await change(found, em);
       if (!(await this.#files.has(found)))
         throw new Problem('repeated', { sentence: 'This server no longer has the file. Upload it again.' });
-      return Object.assign(found, {
-        failure: null,
-        bytesRead: 0,
-        rowsRead: 0,
-        activeAt: found.transactionStart ?? found.activeAt,
-      });
+      const activeAt = found.transactionStart ?? found.activeAt;
+      return Object.assign(found, { failure: null, bytesRead: 0, rowsRead: 0, activeAt });
     });
   }
 
