@@ -1,5 +1,6 @@
 /** Looks up keys: with one statement, or none if no key has changed since it was last read. */
 import type pg from 'pg';
+import { typeParsers } from '../database/prepared.ts';
 import { lookup, toKey } from './key-row.ts';
 import type { AuthenticatedKey, KeyRow } from './key-row.ts';
 import { LastUses } from './last-uses.ts';
@@ -35,7 +36,6 @@ export class KeyDirectory {
     this.#lastUses = new LastUses(pool, clock);
   }
 
-  /** How many keys are cached. */
   get size(): number {
     return this.#known.size;
   }
@@ -72,10 +72,7 @@ export class KeyDirectory {
 
   /** One statement for all the requests that wait for it. */
   #verify(): Promise<void> {
-    this.#verifying ??= this.#readEpoch().finally(() => {
-      this.#verifying = undefined;
-    });
-    return this.#verifying;
+    return (this.#verifying ??= this.#readEpoch().finally(() => (this.#verifying = undefined)));
   }
 
   async #readEpoch(): Promise<void> {
@@ -128,7 +125,8 @@ export class KeyDirectory {
 
   async #lookUp(hashes: string[]): Promise<Map<string, AuthenticatedKey>> {
     const question = this.#ask();
-    const { rows } = await this.#pool.query<KeyRow>({ name: 'access-keys', text: lookup, values: [hashes] });
+    const statement = { name: 'access-keys', text: lookup, values: [hashes], types: typeParsers };
+    const { rows } = await this.#pool.query<KeyRow>(statement);
     // A key read before a change that is now known is valid for this one request only.
     const isCurrent = this.#learn(rows[0]?.epoch, question);
     const found = new Map(rows.flatMap((row) => (row.id ? [[row.hash, toKey(row, question.atMs)] as const] : [])));

@@ -1,6 +1,6 @@
 /** When keys were last used: recorded at most once a minute per key, and written in batches in the background. */
 import type pg from 'pg';
-import { toRfc3339 } from '../entities/timestamp.ts';
+import { queryRows } from '../database/prepared.ts';
 
 type Used = { id: string; lastUsedAt: string | null; organization: { id: string } };
 
@@ -10,7 +10,7 @@ const writtenEveryMs = 250;
 const text = `update api_keys k set last_used_at = now() from unnest($1::uuid[], $2::uuid[]) as used (organization_id, id)
   where k.organization_id = used.organization_id and k.id = used.id
     and (k.last_used_at is null or k.last_used_at < now() - interval '60 seconds')
-  returning k.id, k.last_used_at::text as "lastUsedAt"`;
+  returning k.id, k.last_used_at as "lastUsedAt"`;
 
 export class LastUses {
   readonly #pool: pg.Pool;
@@ -40,8 +40,8 @@ export class LastUses {
     if (keys.length === 0) return;
     const values = [keys.map(({ organization }) => organization.id), keys.map(({ id }) => id)];
     try {
-      const { rows } = await this.#pool.query<{ id: string; lastUsedAt: string }>(text, values);
-      const times = new Map(rows.map(({ id, lastUsedAt }) => [id, toRfc3339(lastUsedAt)]));
+      const rows = await queryRows<{ id: string; lastUsedAt: string }>(this.#pool, text, values);
+      const times = new Map(rows.map(({ id, lastUsedAt }) => [id, lastUsedAt]));
       for (const key of keys) key.lastUsedAt = times.get(key.id) ?? key.lastUsedAt;
     } catch {
       for (const key of keys) this.#notedAtMs.delete(key);
