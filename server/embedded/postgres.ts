@@ -42,6 +42,8 @@ type Presence = {
 };
 
 const PRESENCE_LOCK = 7_767_310;
+/** A server that is starting or busy rejects a connection or accepts it sooner; one that is frozen does neither. */
+const CONNECT_TIMEOUT_MS = 30_000;
 /** A server that is frozen, or whose disk hangs, must not keep a process from exiting. */
 const LEAVE_TIMEOUT_MS = 10_000;
 /** The pauses between attempts to restart the server; the last one repeats until it runs. */
@@ -72,6 +74,9 @@ export async function openEmbeddedPostgres(options: Options): Promise<EmbeddedPo
 
 /** Restarts a killed server at the same socket, so that pools recover. Returns a function that leaves the database. */
 function superviseServer(opening: Opening, first: Presence): () => Promise<void> {
+  // A process that is ended at once also stops the server that it started. Others that use the server start it again.
+  const stopAtOnce = () => void opening.child?.kill('SIGINT');
+  process.once('exit', stopAtOnce);
   let closed: Promise<void> | undefined;
   let current: Promise<Presence | undefined> = Promise.resolve(first);
   const watch = (presence: Presence | undefined): void => {
@@ -82,7 +87,12 @@ function superviseServer(opening: Opening, first: Presence): () => Promise<void>
     });
   };
   watch(first);
-  return () => (closed ??= current.then((presence) => presence && leaveServer(opening, presence)));
+  const leave = async () => {
+    const presence = await current;
+    if (presence) await leaveServer(opening, presence);
+    process.off('exit', stopAtOnce);
+  };
+  return () => (closed ??= leave());
 }
 
 async function rejoinServer(
@@ -112,7 +122,7 @@ async function rejoinServer(
 
 /** `formerSocket` is for a restart: a missing cluster is then an error, and is not created again. */
 async function joinServer(opening: Opening, formerSocket?: string): Promise<Presence> {
-  const { cluster, lockFile, logFile, passwordFile } = opening.place;
+  const { cluster, lockFile, passwordFile } = opening.place;
   const deadline = performance.now() + START_TIMEOUT_MS;
   let created = false;
   while (performance.now() < deadline) {
@@ -126,16 +136,24 @@ async function joinServer(opening: Opening, formerSocket?: string): Promise<Pres
     if (connected) return { ...connected, connection: server, created };
     await delay(10);
   }
-  throw new Error(`PostgreSQL in ${cluster} does not respond. The end of ${logFile}:\n${await endOfLog(logFile)}`);
+  throw await unresponsive(opening.place);
+}
+
+/** In one line, because commands print only the first. */
+async function unresponsive({ cluster, logFile }: Place, cause?: Error): Promise<Error> {
+  const end = oneLine(await endOfLog(logFile));
+  return new Error(`PostgreSQL in ${cluster} does not respond. The end of ${logFile}: ${end}`, { cause });
 }
 
 /** Undefined if the server is starting or stopping. */
 async function connectPresence(
-  { cluster, passwordFile }: Place,
+  place: Place,
   connection: EmbeddedPostgres['connection'],
 ): Promise<Pick<Presence, 'client' | 'ended'> | undefined> {
+  const { cluster, passwordFile } = place;
   if (connection.host === '') return undefined;
-  const client = new Client({ ...connection, lock_timeout: START_TIMEOUT_MS });
+  const limits = { lock_timeout: START_TIMEOUT_MS, connectionTimeoutMillis: CONNECT_TIMEOUT_MS };
+  const client = new Client({ ...connection, ...limits });
   const ended = new Promise<void>((resolve) => client.once('end', () => resolve()));
   client.on('error', () => undefined); // 'end' follows, and is handled
   try {
@@ -145,6 +163,7 @@ async function connectPresence(
   } catch (error) {
     void client.end().catch(() => undefined);
     if (error instanceof Error && LOST.test(error.message)) return undefined;
+    if (error instanceof Error && error.message === 'timeout expired') throw await unresponsive(place, error);
     if (error instanceof DatabaseError && error.code === WRONG_PASSWORD) {
       throw new Error(`${passwordFile} does not contain the password of ${cluster}: restore both together.`, {
         cause: error,

@@ -1,8 +1,10 @@
 /** An embedded database that fails to restart for a while. */
-import { chmod, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openEmbeddedPostgres } from '../../server/embedded/postgres.ts';
@@ -80,6 +82,34 @@ test.runIf(process.platform === 'linux')('can be closed while it is frozen, and 
   expect(lines.at(-1)).toBe('The database could not be released: it does not respond.');
   for (const each of [pid, ...children]) process.kill(each, 'SIGCONT');
   await (await open(dataDir)).close();
+});
+
+test.runIf(process.platform === 'linux')('cannot be opened while it is frozen, in one sentence', async () => {
+  const dataDir = await emptyFolder();
+  const database = await open(dataDir);
+  const pid = Number.parseInt(await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10);
+  process.kill(pid, 'SIGSTOP');
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const failure = open(dataDir).catch(String);
+  while (vi.getTimerCount() === 0) await new Promise(setImmediate);
+  vi.advanceTimersByTime(30_000);
+  const sentence = /^Error: PostgreSQL in \S+ does not respond\. The end of \S+: [^\n]+$/;
+  expect(await failure).toMatch(sentence);
+  process.kill(pid, 'SIGCONT');
+  await database.close();
+});
+
+test('stops with a process that started it and ends without closing it', async () => {
+  const dataDir = await emptyFolder();
+  await (await open(dataDir)).close();
+  const code = `const { openEmbeddedPostgres } = await import(process.argv[1]);
+    await openEmbeddedPostgres({ dataDir: process.argv[2], settings: { fsync: 'off' } });
+    process.exit();`;
+  const words = ['--input-type=module', '-e', code, import.meta.resolve('../../server/embedded/postgres.ts'), dataDir];
+  await promisify(execFile)(process.execPath, words);
+  const lockFile = join(dataDir, 'postgres', 'postmaster.pid');
+  await expect.poll(() => stat(lockFile).catch(() => 'removed')).toBe('removed');
 });
 
 test('a folder that vanishes leaves no orphan process, and is never silently replaced by an empty database', async () => {
