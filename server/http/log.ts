@@ -74,6 +74,21 @@ export const standardLog: Log = (entry) => (entry.error === undefined ? logger.i
 /** What an operator should look at. */
 export const warningLog: Log = (entry) => logger.warn(entry);
 
+const quietMs = 60_000;
+
+/** Logs the failures of background work: one that repeats, as while the database is down, only once a minute. */
+export function failureLog(log: Log, clock: () => number): (message: string) => (error: unknown) => void {
+  return (message) => {
+    let last = { text: '', at: 0 };
+    return (error) => {
+      const text = messageOf(error);
+      if (text === last.text && clock() < last.at + quietMs) return;
+      last = { text, at: clock() };
+      log({ message, error: describeError(error) });
+    };
+  };
+}
+
 /** An error for the log, with its causes and stack. */
 export function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { message: String(error) };

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, inject, test } from 'vitest';
+import { failureLog } from '../../server/http/log.ts';
 import { program } from '../program.ts';
 import { useWorld } from '../world.ts';
 
@@ -99,4 +100,25 @@ describe('the log', () => {
     expect(log).not.toMatch(/"(?:pid|hostname)":/);
     expect(log.toLowerCase()).not.toMatch(/xaverine|quell|998877/);
   });
+});
+
+test('a failure of background work that repeats is logged once a minute', () => {
+  const log: unknown[] = [];
+  let now = 0;
+  const report = failureLog(
+    ({ message, error }) => log.push([now, message, Reflect.get(Object(error), 'message')]),
+    () => now,
+  );
+  const [scan, save] = [report('scan failed'), report('save failed')];
+  for (; now <= 60_000; now += 20_000) {
+    scan(new Error('down'));
+    save(new Error(now === 20_000 ? 'starting' : 'down'));
+  }
+  expect(log).toEqual([
+    [0, 'scan failed', 'down'],
+    [0, 'save failed', 'down'],
+    [20_000, 'save failed', 'starting'],
+    [40_000, 'save failed', 'down'],
+    [60_000, 'scan failed', 'down'],
+  ]);
 });

@@ -18,7 +18,7 @@ import { signingSecret } from '../../accounts/signing-secret.ts';
 import type { Secret } from '../../text/signatures.ts';
 import type { SettingsOptions } from '../../web/settings/routes.ts';
 import { limitConnections } from '../../http/connections.ts';
-import { describeError } from '../../http/log.ts';
+import { failureLog } from '../../http/log.ts';
 import type { Log } from '../../http/log.ts';
 import { addressOf, attach, drain, listen } from '../../http/listen.ts';
 import type { Metrics } from '../../http/metrics.ts';
@@ -150,8 +150,8 @@ const newServer = (timeouts: typeof defaultTimeouts, kinds: MessageKinds): Serve
 type Shared = { secret: Secret; refresh: () => Promise<void>; log: Log; baseUrl: () => string };
 
 function startWork(options: ServeOptions, { secret, refresh, log, baseUrl }: Shared) {
-  const { database, mail, metrics } = options;
-  const report = (message: string) => (error: unknown) => log({ message, error: describeError(error) });
+  const { database, mail, metrics, clock = () => performance.now() } = options;
+  const report = failureLog(log, clock);
   const { webhooks, endpoints } = startWebhooks({
     database,
     secret,
