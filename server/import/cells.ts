@@ -26,7 +26,10 @@ type Table = {
 export type Readings = { decimalPoint: DecimalPoint; dateOrder: DateOrder };
 
 /** How numbers and dates are read throughout the file: as chosen, or as its columns show. */
-export function readingsOf({ columns, fields, preset }: Table, { decimalPoint, dateOrder }: ImportChoices) {
+export function readingsOf(
+  { columns, fields, preset }: Table,
+  { decimalPoint, dateOrder }: ImportChoices,
+): Readings & { notes: string[]; questions: Question[]; notation: Notation } {
   const own = reportWidth(columns.map(({ name }) => name));
   const those = (is: (field: string) => boolean, example: string) =>
     columns.filter(({ name }, index) => is(fields[index] ?? '') || (index < own && name === example));

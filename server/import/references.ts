@@ -9,7 +9,12 @@ type Name = string | null | undefined;
 type Named = { externalId?: Name; id?: Name };
 export type References = ReturnType<typeof referencesTo>;
 
-export async function loadReferences(store: Store, table: RecordTable, kind: Kind, names: readonly Named[]) {
+export async function loadReferences(
+  store: Store,
+  table: RecordTable,
+  kind: Kind,
+  names: readonly Named[],
+): Promise<References> {
   const find = async (column: string, named: readonly Name[]) => {
     const values = [...new Set(named)].filter((name) => typeof name === 'string');
     if (values.length === 0) return [];

@@ -15,7 +15,11 @@ export async function revokeKey(em: ScopedEntityManager, actor: Actor, id: strin
 }
 
 /** Revokes a key without an acting member: its application gave it up, or its code was used twice. */
-export const revokeForClient = (em: ScopedEntityManager, id: string, reason: 'application' | 'code_reused') =>
+export const revokeForClient = (
+  em: ScopedEntityManager,
+  id: string,
+  reason: 'application' | 'code_reused',
+): Promise<ApiKey> =>
   em.transactional(async (inner) => {
     const { value, entry } = await end(inner, id, null);
     if (entry) recordEvent(inner, { action: 'key_revoked', memberId: null, reason, ...entry });

@@ -68,7 +68,11 @@ export async function readRecentTallies(em: ScopedEntityManager, nowMs: number):
 }
 
 /** The latest failed requests of a key, or of all, newest first. */
-export function readFailures(em: ScopedEntityManager, keyId?: string, limit: number = usageBounds.storedFailures) {
+export function readFailures(
+  em: ScopedEntityManager,
+  keyId?: string,
+  limit: number = usageBounds.storedFailures,
+): Promise<FailedRequest[]> {
   const where = keyId === undefined ? {} : { keyId };
   return em.find(FailedRequest, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit });
 }

@@ -44,7 +44,11 @@ export const elementsSql = (elements: readonly string[], bind: Bind): string =>
   `(select array[${elements.map((element) => `$1::text || ':' || ${bind(element)}::text`).join(', ')}])`;
 
 /** The terms of conditions on a list. */
-export function termsOf<T extends Listed>(index: ListIndex<T>, column: Column<T>, bind: Bind) {
+export function termsOf<T extends Listed>(
+  index: ListIndex<T>,
+  column: Column<T>,
+  bind: Bind,
+): Terms<T> & { indexed: Terms<T> } {
   const ofRow = (mark: string, values: readonly string[]) => {
     const of = index.marks[mark];
     if (!of) throw new Error(`${mark} is not in the index.`);

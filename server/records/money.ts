@@ -34,7 +34,8 @@ export type LineAmounts = { quantity: string; unitPrice: string; discountAmount:
 export type LineTotals = Record<'subtotal' | 'discountAmount' | 'taxAmount' | 'total', string>;
 
 /** What a line costs, in its currency's minor unit, from decimal strings with up to 4 decimals. */
-export function lineTotals({ quantity, unitPrice, discountAmount, taxRate }: LineAmounts, currency: string) {
+export function lineTotals(amounts: LineAmounts, currency: string): LineTotals {
+  const { quantity, unitPrice, discountAmount, taxRate } = amounts;
   const digits = digitsOf(currency);
   const subtotal = roundOff(toScaled(quantity) * toScaled(unitPrice), 8 - digits);
   const discount = roundOff(toScaled(discountAmount), 4 - digits);
@@ -52,7 +53,10 @@ export function lineTotals({ quantity, unitPrice, discountAmount, taxRate }: Lin
 export type ProposalTotals = Record<'subtotal' | 'discountTotal' | 'taxTotal' | 'total', string>;
 
 /** The sums over the lines that count: an optional line that is not selected does not. */
-export function proposalTotals(lines: readonly (LineTotals & { selected: boolean })[], currency: string) {
+export function proposalTotals(
+  lines: readonly (LineTotals & { selected: boolean })[],
+  currency: string,
+): ProposalTotals {
   const counted = lines.filter((line) => line.selected);
   const sum = (field: keyof LineTotals) => counted.reduce((total, line) => total + toScaled(line[field]), 0n);
   const print = (scaled: bigint) => printTotal(fromScaled(scaled), currency);

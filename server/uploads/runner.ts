@@ -139,7 +139,8 @@ export class Runner {
   }
 
   /** Returns the file's size. */
-  async #store(upload: Upload, { bytes, isTooLarge, stop }: ReceivedFile, ...[signal, onProgress]: Parameters<Work>) {
+  async #store(upload: Upload, received: ReceivedFile, ...[signal, onProgress]: Parameters<Work>): Promise<number> {
+    const { bytes, isTooLarge, stop } = received;
     let bytesRead = 0;
     signal.addEventListener('abort', stop, { once: true });
     async function* counted() {
