@@ -23,21 +23,18 @@ export function text(value: string): string {
   return trimmed;
 }
 
-/** Parses the id of a record. */
 export const idOf = (kind: Kind, what: string) => (value: string) => {
   const id = storedId(kind, value);
   if (id) return id;
   throw new InvalidArgumentError(`It must be the id of ${what}.`);
 };
 
-/** Parses a time. */
 export function instant(value: string): string {
   const parsed = parseInstant(value.trim());
   if (parsed !== undefined) return parsed;
   throw new InvalidArgumentError('It must be a date or a time with its zone, such as 2026-03-01.');
 }
 
-/** Parses a whole number in this range. */
 export const wholeNumber = (from: number, to: number) => (value: string) => {
   const number = Number(value);
   if (value.trim() !== '' && Number.isInteger(number) && number >= from && number <= to) return number;
@@ -62,10 +59,7 @@ export async function withDatabase<T>(
   }
 }
 
-export async function organizationBySlug(
-  { orm }: Pick<ConfiguredDatabase, 'orm'>,
-  slug: string,
-): Promise<Organization> {
+export async function organizationBySlug({ orm }: ConfiguredDatabase, slug: string): Promise<Organization> {
   const organization = await orm.em.fork().findOne(Organization, { slug });
   if (!organization) throw new UsageError(`there is no organization with the slug ${slug}`);
   return organization;
@@ -77,7 +71,7 @@ export function print(json: boolean | undefined, value: unknown, ...lines: strin
   else printLines(...lines);
 }
 
-type Row = Readonly<Record<string, string | number | string[] | null>>;
+type Row = Readonly<Record<string, string | number | boolean | string[] | null>>;
 
 /** Prints a record, or a list of them, as JSON or as a table. */
 export function printList(

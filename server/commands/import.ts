@@ -107,12 +107,10 @@ async function runImport(kind: ImportKind, file: string, { organization, json, .
           run(organization, { ...settings, file: spooled, fileName: 'standard input' }),
         )
       : await run(organization, { ...settings, file, fileName: basename(file) });
-  print(json, report, ...notesOf(report, choices), summaryOf(report, dryRun === true));
+  const summary = `${dryRun ? 'Dry run, nothing was written. ' : ''}${printSummary(report)}`;
+  print(json, report, ...notesOf(report, choices), summary);
   if (report.rejected > 0) throw new ExitStatus(2);
 }
-
-const summaryOf = (report: Report, isDryRun: boolean): string =>
-  `${isDryRun ? 'Dry run, nothing was written. ' : ''}${printSummary(report)}`;
 
 function notesOf({ notes: ofFile }: Report, { restToMetadata }: ImportChoices): string[] {
   const isLeft = ofFile.some((note) => note.startsWith('Columns not imported'));

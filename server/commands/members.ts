@@ -68,8 +68,9 @@ const list = ({ organization: slug, json }: Json & { organization: string }) =>
       twoFactor: hasTwoFactor,
       lastSignedInAt: member.lastSignedInAt,
     }));
-    if (json) return printJson(rows);
-    printTable(
+    printList(
+      json,
+      rows,
       rows.map(({ canSignIn, twoFactor, lastSignedInAt, ...row }) => ({
         ...row,
         twoFactor: twoFactor ? 'on' : 'off',

@@ -24,7 +24,7 @@ running server applies a changed plan within a second.`,
     .option('--currency <CODE>', 'the default currency of its records', currencyCode, 'USD')
     .addOption(jsonOption())
     .action(({ json, ...fields }) =>
-      withDatabase(async (database) => print(await createOrganization(database, fields), json)),
+      withDatabase(async (database) => printList(json, present(await createOrganization(database, fields)))),
     );
   declareChanges(command);
 };
@@ -53,16 +53,12 @@ function declareChanges(command: Command): void {
 type Change = (database: ConfiguredDatabase, organization: Organization) => Promise<Organization>;
 
 const change = (slug: string, json: boolean | undefined, to: Change) =>
-  withDatabase(async (database) => print(await to(database, await organizationBySlug(database, slug)), json));
+  withDatabase(async (database) =>
+    printList(json, present(await to(database, await organizationBySlug(database, slug)))),
+  );
 
 const list = ({ json }: { json?: true | undefined }) =>
-  withDatabase(async (database) => {
-    printList(json, (await listOrganizations(database)).map(present));
-  });
-
-function print(organization: Organization, json: boolean | undefined): void {
-  printList(json, present(organization));
-}
+  withDatabase(async (database) => printList(json, (await listOrganizations(database)).map(present)));
 
 const present = ({ id, name, slug, plan, currency, createdAt }: Organization) => ({
   id: publicId('organization', id),

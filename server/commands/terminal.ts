@@ -2,10 +2,7 @@
 import { constants } from 'node:os';
 import { printable } from '../problems/safe-text.ts';
 
-/** Writes lines to standard output. */
 export const printLines = (...lines: string[]): void => void process.stdout.write(linesOf(lines));
-
-/** Writes lines to standard error. */
 export const warn = (...lines: string[]): void => void process.stderr.write(linesOf(lines));
 
 const linesOf = (lines: string[]): string => lines.map((line) => `${printable(line)}\n`).join('');
