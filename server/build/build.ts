@@ -22,7 +22,7 @@ const filesOfLibraries = [
   '@picocss/pico/css/pico.min.css',
   'highlight.js/package.json',
   'highlight.js/lib/core.js',
-  ...Object.values(languages).map((language) => `highlight.js/lib/languages/${language}.js`),
+  ...languages.map((language) => `highlight.js/lib/languages/${language}.js`),
 ];
 
 /** Without this, Rolldown leaves imports that it cannot resolve to Node, and the service fails when it starts. */

@@ -18,9 +18,13 @@ const blocks: Readonly<Record<string, () => string>> = {
   operationTable,
   errorTable,
   errors,
-  fieldErrors,
-  variables,
-  sharedFilters,
+  fieldErrors: () => fieldCodes.map((code) => entry(code, '', fieldCatalog[code])).join('\n\n'),
+  variables: () =>
+    table(
+      ['Variable', 'Meaning', 'Default'],
+      describedVariables.map(({ name, meaning, fallback }) => [`\`${name}\``, meaning, fallback]),
+    ),
+  sharedFilters: () => parameterTable(sharedOf(lists())),
   filters,
   changelog,
 };
@@ -68,17 +72,6 @@ function errors(): string {
     .join('\n\n');
 }
 
-function fieldErrors(): string {
-  return fieldCodes.map((code) => entry(code, '', fieldCatalog[code])).join('\n\n');
-}
-
-function variables(): string {
-  return table(
-    ['Variable', 'Meaning', 'Default'],
-    describedVariables.map(({ name, meaning, fallback }) => [`\`${name}\``, meaning, fallback]),
-  );
-}
-
 type List = { title: string; parameters: Parameter[] };
 
 const valuesOf = ({ schema }: Parameter): unknown[] => schema.enum ?? schema.items?.enum ?? [];
@@ -99,10 +92,6 @@ function lists(): List[] {
 function sharedOf([first, ...others]: readonly List[]): Parameter[] {
   const known = others.map(({ parameters }) => new Set(parameters.map(key)));
   return (first?.parameters ?? []).filter((parameter) => known.every((keys) => keys.has(key(parameter))));
-}
-
-function sharedFilters(): string {
-  return parameterTable(sharedOf(lists()));
 }
 
 function filters(): string {

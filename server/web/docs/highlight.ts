@@ -11,22 +11,9 @@ type Highlighter = {
 // Required, not imported: its types include the browser's, which conflict with Node's.
 const require = createRequire(import.meta.url);
 const highlighter: Highlighter = require('highlight.js/lib/core');
-/** Language in the info string of a code block → highlight.js module. */
-export const languages = {
-  bash: 'bash',
-  dockerfile: 'dockerfile',
-  http: 'http',
-  ini: 'ini',
-  js: 'javascript',
-  json: 'json',
-  nginx: 'nginx',
-  python: 'python',
-  ts: 'typescript',
-  yaml: 'yaml',
-};
-for (const [name, file] of Object.entries(languages)) {
-  highlighter.registerLanguage(name, require(`highlight.js/lib/languages/${file}`));
-}
+/** Those of the guides; highlight.js also knows them by shorter names, such as `ts`. */
+export const languages = 'bash dockerfile http ini javascript json nginx python typescript yaml'.split(' ');
+for (const name of languages) highlighter.registerLanguage(name, require(`highlight.js/lib/languages/${name}`));
 
 /** The code as highlighted HTML; an unknown language is only escaped. */
 export function highlight(text: string, language: string): Html {
