@@ -68,13 +68,11 @@ ${urls.map((url) => `  <url><loc>${escapeHtml(url)}</loc></url>`).join('\n')}
 /** RFC 9116 requires an expiry date. It is always 90 days ahead: the contact is valid while the service runs with it. */
 function securityText(contact: string, baseUrl: string): string {
   const expires = new Date(Date.now() + 90 * oneDay * 1000).toISOString();
-  return [
-    `Contact: ${contact}`,
-    `Expires: ${expires}`,
-    'Preferred-Languages: en',
-    `Canonical: ${baseUrl}/.well-known/security.txt`,
-    '',
-  ].join('\n');
+  return `Contact: ${contact}
+Expires: ${expires}
+Preferred-Languages: en
+Canonical: ${baseUrl}/.well-known/security.txt
+`;
 }
 
 /** For an unknown URL, browsers get a page; programs, and everything under /v1, get a problem in JSON. */

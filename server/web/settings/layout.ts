@@ -25,10 +25,6 @@ const pathOf = (asset: keyof typeof assets) => `/settings/assets/${assets[asset]
 /** GET /settings/assets/:file */
 export const serveAsset = serveAssets(Object.values(assets));
 
-const policy = contentSecurityPolicy({ 'form-action': "'self'" });
-const policyOfChanging = contentSecurityPolicy({ 'form-action': "'self'", 'connect-src': "'self'" });
-const policyOfConnecting = (target: string) => contentSecurityPolicy({ 'form-action': `'self' ${target}`.trim() });
-
 const headers = {
   'Content-Type': 'text/html; charset=utf-8',
   'Cache-Control': 'no-store',
@@ -44,12 +40,13 @@ export function sendPage(response: Response, page: Page, visit?: Visit): void {
   // The deadline has already sent a response.
   if (response.headersSent) return;
   const { status = 200, isChanging, connecting } = page;
-  response.set(headers).set('Content-Security-Policy', isChanging ? policyOfChanging : policy);
-  if (connecting) {
-    response.set('Content-Security-Policy', policyOfConnecting(connecting.formAction));
-    // Otherwise the application would lose access to the window that it opened for this.
-    response.set('Cross-Origin-Opener-Policy', 'unsafe-none');
-  }
+  const opened = {
+    'form-action': `'self' ${connecting?.formAction ?? ''}`.trim(),
+    ...(isChanging && { 'connect-src': "'self'" }),
+  };
+  response.set(headers).set('Content-Security-Policy', contentSecurityPolicy(opened));
+  // Otherwise the application would lose access to the window that it opened for this.
+  if (connecting) response.set('Cross-Origin-Opener-Policy', 'unsafe-none');
   response.status(status).send(print(page, visit).html);
 }
 

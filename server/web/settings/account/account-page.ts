@@ -42,12 +42,20 @@ export function accountRoutes(guard: SessionGuard): void {
   guard.form('/account/sessions', { action: 'sessions_ended', submit: endOwnSessions });
 }
 
-async function show(visit: Visit, view: Pick<AccountView, 'done' | 'rejected'>) {
+async function show(visit: Visit, { done, rejected }: { done?: string | undefined; rejected?: Rejected }) {
   const { member, isSingleSignOn, organization, context } = visit;
   const sessions = await readSessions(context.database.signIns, member.id);
   const [app] = await context.twoFactor.read([member.id]);
-  const twoFactor = { app, isSingleSignOn, isRequired: organization.requiresTwoFactor };
-  return accountPage(visit, { twoFactor, sessions, ...view });
+  const passwordFields = html`${ownEmailField(member.email)}
+    ${passwordField({ id: 'current', label: 'Current password', rejected })}
+    ${passwordField({ id: 'password', label: 'New password', isNew: true, hint: passwordHint, rejected })}
+    <button type="submit">Change password</button>`;
+  const passwordForm = postForm(visit, '/settings/account/password', passwordFields, html` class="stack"`);
+  const lead = `${member.name} · ${member.email} · ${member.role} of ${organization.name}`;
+  const content = html`${notice('done', done)} ${card('password-title', 'Change password', passwordForm)}
+  ${twoFactorSection({ app, isSingleSignOn, isRequired: organization.requiresTwoFactor })}
+  ${sessionSection(visit, sessions)}`;
+  return sectionPage(path, lead, content);
 }
 
 async function changePassword(change: Change): Promise<string> {
@@ -90,27 +98,6 @@ async function endOwnSessions({ member, memberships, em, sessionId, request, con
   const ended = await endSessions(context.database.signIns, memberIds, wanted);
   if (ended > 0) await writeEvent(em, { action: 'sessions_ended', memberId: member.id, subjectId: member.id });
   return `${path}?done=${only === '' ? 'sessions' : 'session'}`;
-}
-
-type AccountView = {
-  /** What protects the account besides the password. */
-  twoFactor: Parameters<typeof twoFactorSection>[0];
-  sessions: Session[];
-  done?: string | undefined;
-  rejected?: Rejected;
-};
-
-function accountPage(visit: Visit, { twoFactor, sessions, done, rejected }: AccountView) {
-  const { member, organization } = visit;
-  const passwordFields = html`${ownEmailField(member.email)}
-    ${passwordField({ id: 'current', label: 'Current password', rejected })}
-    ${passwordField({ id: 'password', label: 'New password', isNew: true, hint: passwordHint, rejected })}
-    <button type="submit">Change password</button>`;
-  const passwordForm = postForm(visit, '/settings/account/password', passwordFields, html` class="stack"`);
-  const lead = `${member.name} · ${member.email} · ${member.role} of ${organization.name}`;
-  const content = html`${notice('done', done)} ${card('password-title', 'Change password', passwordForm)}
-  ${twoFactorSection(twoFactor)} ${sessionSection(visit, sessions)}`;
-  return sectionPage(path, lead, content);
 }
 
 function sessionSection(visit: Visit, sessions: readonly Session[]) {

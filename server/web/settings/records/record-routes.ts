@@ -67,9 +67,28 @@ const tenantOf = ({ organization, context }: Visit) => forOrganization(context.d
 
 async function showErasure(visit: Visit): Promise<Page> {
   requireAdminVisit(visit, 'erase personal data');
-  const id = idIn(visit, 'customer');
   const record = await readRecord(visit, recordKinds.customers);
-  return erasePage(visit, record, await countProposals(tenantOf(visit), id));
+  const proposals = await countProposals(tenantOf(visit), idIn(visit, 'customer'));
+  const path = recordPath('customers', record.id);
+  return questionPage(visit, {
+    title: `Erase the personal data of ${record.name ?? record.id}?`,
+    text: html`<p>
+        <strong>This cannot be undone.</strong> Name, addresses, email, phone, notes, tags, metadata and external ID are
+        erased from the customer,
+        ${proposals > 0 && `${proposals === 1 ? 'its proposal' : `its ${count(proposals)} proposals`},`} the search,
+        stored responses, webhook deliveries and the audit log.
+      </p>
+      <p>
+        The customer keeps its id and is archived.
+        ${proposals > 0 && 'Its proposals keep their numbers, amounts, statuses and times.'} Backups, exported files and
+        the systems that read the API keep their copies.
+      </p>`,
+    button: 'Erase personal data',
+    isDestructive: true,
+    action: `${path}/erase`,
+    back: path,
+    current: '/settings/customers',
+  });
 }
 
 async function erase(change: Change): Promise<string> {
@@ -100,47 +119,18 @@ async function asAdmin(
   });
 }
 
-/** What an admin sees on the page of an erased customer. */
+/** What an admin sees on the page of an erased customer whose external ID is still rejected. */
 async function releaseOffer(visit: Visit, record: OneRecord): Promise<Html | false> {
   const customerId = storedId('customer', record.id);
   if (customerId === undefined || visit.member.role !== 'admin' || !record.erasedAt) return false;
-  const isRejected = (await visit.em.count(ErasedExternalId, { customerId })) > 0;
-  return isRejected && releaseSection(visit, record);
+  if ((await visit.em.count(ErasedExternalId, { customerId })) === 0) return false;
+  const button = html`<button type="submit" class="secondary">Release the external ID</button>`;
+  const content = html`<p>
+      The external ID that this customer had is rejected, so no sync or import can restore the erased data. If the
+      person returns, allow it to be used again. This customer stays erased.
+    </p>
+    ${postForm(visit, `${recordPath('customers', record.id)}/release`, button)}`;
+  return card('release', 'External ID', content);
 }
 
 const pathOf = ({ request }: Visit) => recordPath('customers', request.params.id ?? '');
-
-function erasePage(visit: Visit, record: OneRecord, proposals: number) {
-  const path = recordPath('customers', record.id);
-  return questionPage(visit, {
-    title: `Erase the personal data of ${record.name ?? record.id}?`,
-    text: html`<p>
-        <strong>This cannot be undone.</strong> Name, addresses, email, phone, notes, tags, metadata and external ID are
-        erased from the customer,
-        ${proposals > 0 && `${proposals === 1 ? 'its proposal' : `its ${count(proposals)} proposals`},`} the search,
-        stored responses, webhook deliveries and the audit log.
-      </p>
-      <p>
-        The customer keeps its id and is archived.
-        ${proposals > 0 && 'Its proposals keep their numbers, amounts, statuses and times.'} Backups, exported files and
-        the systems that read the API keep their copies.
-      </p>`,
-    button: 'Erase personal data',
-    isDestructive: true,
-    action: `${path}/erase`,
-    back: path,
-    current: '/settings/customers',
-  });
-}
-
-/** For an erased customer whose external ID is still rejected. */
-const releaseSection = (visit: Visit, { id }: OneRecord): Html =>
-  card(
-    'release',
-    'External ID',
-    html`<p>
-        The external ID that this customer had is rejected, so no sync or import can restore the erased data. If the
-        person returns, allow it to be used again. This customer stays erased.
-      </p>
-      ${postForm(visit, `${recordPath('customers', id)}/release`, html`<button type="submit" class="secondary">Release the external ID</button>`)}`,
-  );
