@@ -12,6 +12,8 @@ export function serverSettings(statementMs: number): string {
     datestyle: 'ISO',
     default_transaction_isolation: String.raw`read\ committed`,
     jit: 'off',
+    // Names in a backup are as format() writes them, and must be the same where it is restored.
+    quote_all_identifiers: 'off',
     statement_timeout: statementMs,
     // If a link breaks silently in the middle of a transaction, the server must not keep its locks.
     idle_in_transaction_session_timeout: statementMs && 10_000,
