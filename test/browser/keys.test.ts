@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { hasChromium } from './chromium.ts';
 import { useWorld } from '../world.ts';
 import { expectSound, signInWith, stopClock, useBrowser } from './browser.ts';
+import { asking, pathOf, scene } from '../connect/scene.ts';
 import { keyNames, password, someone, passwordPath } from '../settings/visiting.ts';
 
 const world = useWorld();
@@ -156,6 +157,21 @@ describe.runIf(hasChromium)('in a browser', () => {
     await second.getByRole('button', { name: 'Create key' }).click();
     await second.getByText('No second key was created.').waitFor();
     expect(await keyNames(world, tenant)).toEqual(['test', 'Twice']);
+  });
+
+  test('the second click of a double-click on another window does not connect an application', async () => {
+    const { tenant, clientId } = await scene(world);
+    const page = await screen.open();
+    await signInWith(page, world.url, await someone(world, tenant, 'admin'));
+    await stopClock(page);
+    await page.goto(world.url + pathOf(asking(clientId)));
+    const button = page.getByRole('button', { name: 'Create key and connect' });
+    for (const appear of ['', 'window.dispatchEvent(new Event("focus"))']) {
+      await page.evaluate(appear);
+      expect(await button.isEnabled()).toBe(false);
+      await page.clock.runFor(1_000);
+      expect(await button.isEnabled()).toBe(true);
+    }
   });
 
   test('a member sees the keys, but cannot change them', async () => {

@@ -59,6 +59,18 @@ for (const form of document.querySelectorAll('form[method="post"]:not([data-down
   form.addEventListener('input', restore);
 }
 
+// Another site's window may close between the two clicks of a double-click, so that the second one lands on this page.
+const consent = document.querySelector('button[data-deliberate]');
+if (consent) {
+  let enabling;
+  const pause = () => {
+    consent.disabled = true;
+    clearTimeout(enabling);
+    enabling = setTimeout(() => (consent.disabled = false), 1000);
+  };
+  for (const event of ['pageshow', 'focus']) addEventListener(event, pause);
+}
+
 for (const button of document.querySelectorAll('button[data-show]')) {
   const input = document.getElementById(button.dataset.show);
   button.hidden = false;

@@ -92,7 +92,7 @@ const consentForm = (visit: Visit, { sent, before, authorization }: ConnectView)
         }
       </p>
       ${before && authorization.client.publisher !== undefined && keepField}
-      <button type="submit">Create key and connect</button>`,
+      <button type="submit" data-deliberate>Create key and connect</button>`,
   );
 
 /** A verified application has the same client_id wherever it is installed, so its previous key may be another computer's. */
