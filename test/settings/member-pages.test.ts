@@ -158,7 +158,9 @@ describe('a member', () => {
     expect((await tenant.as(raw).call('GET', '/v1/me')).status).toBe(200);
     expect((await visiting.get('/settings/api-keys')).text).toContain('Lee Vance<small>no longer a member</small>');
     expect((await visiting.get(path)).text).not.toContain(leaver.email);
-    expect((await post(`${pathOf(leaver)}/remove`)).status).toBe(404);
+    for (const form of ['remove', 'role', 'two-factor', 'link'])
+      expect([form, (await post(`${pathOf(leaver)}/${form}`, { role: 'admin' })).status]).toEqual([form, 404]);
+    expect((await visiting.get(`${path}${pathOf(leaver)}/role`)).status).toBe(404);
   });
 
   test('who leaves is told so, not that nothing was changed', async () => {
