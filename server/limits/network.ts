@@ -3,8 +3,10 @@ import { isIPv6 } from 'node:net';
 
 /** One household is one network: the first 64 bits of an IPv6 address. */
 export function networkOf(address: string): string {
+  // Some proxies append the client's port: `192.0.2.1:50312`, `[2001:db8::1]:50312`.
+  const withoutPort = address.replace(/^([\d.]+):\d+$|^\[([^\]]+)\](?::\d+)?$/, '$1$2');
   // An IPv4 client of a server that listens on `::`.
-  const ipAddress = address.replace(/^::ffff:(?=\d+\.)/i, '');
+  const ipAddress = withoutPort.replace(/^::ffff:(?=\d+\.)/i, '');
   if (!isIPv6(ipAddress)) return ipAddress;
   const [head = '', tail] = ipAddress.toLowerCase().split('::');
   const front = head.split(':').filter(Boolean);

@@ -65,4 +65,7 @@ test('an IPv4 client of a server that listens on :: has its own network', () => 
   expect(networkOf('::FFFF:192.0.2.1')).toBe('192.0.2.1');
   expect(networkOf('2001:DB8:1:2::1')).toBe(networkOf('2001:db8:1:2::1'));
   expect(networkOf('::1')).toBe('0:0:0:0');
+  // As Azure's application gateway writes them into X-Forwarded-For: each connection has another port.
+  expect(networkOf('192.0.2.1:50312')).toBe('192.0.2.1');
+  expect(networkOf('[2001:db8:1:2::1]:50312')).toBe(networkOf('2001:db8:1:2::1'));
 });
