@@ -85,7 +85,9 @@ function declareChanges(command: Command): void {
       });
     });
   endpointCommand(command, 'replace-secret', 'create a new secret; the old one also signs for a while')
-    .addOption(new Option('--overlap <PERIOD>', 'how long').choices(overlaps).makeOptionMandatory())
+    .addOption(
+      new Option('--overlap <PERIOD>', 'how long the old secret also signs').choices(overlaps).makeOptionMandatory(),
+    )
     .action((id, { overlap, ...acting }) =>
       asMember(acting, async (em, member, database) => {
         const issued = await endpoints.replaceSecret(em, member, { id, overlap }, await partsOf(database));

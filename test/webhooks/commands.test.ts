@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { uuidv7 } from '../../server/entities/uuid.ts';
 import { publicId } from '../../server/records/public-id.ts';
-import { runCommand } from '../command.ts';
+import { helpOf, runCommand } from '../command.ts';
 import { auditLog } from '../settings/visiting.ts';
 import { useWorld } from '../world.ts';
 import { useReceiver } from './receiver.ts';
@@ -87,6 +87,12 @@ describe('webhooks', () => {
     expect((await act('off', 'cus_1')).err).toMatch(/It must be the id of an endpoint/);
     expect((await act('resend', publicId('endpoint', uuidv7()), '--since', '2026')).err).toMatch(
       /a time with its zone/,
+    );
+  });
+
+  test('says what --overlap means', async () => {
+    expect(await helpOf('webhooks', 'replace-secret')).toContain(
+      '--overlap <PERIOD> how long the old secret also signs (choices: "now", "day", "week")',
     );
   });
 });
