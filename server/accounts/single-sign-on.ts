@@ -116,7 +116,8 @@ async function verifiedEmail(
   const told =
     claims.email === undefined ? await openid.fetchUserInfo(config, tokens.access_token, claims.sub) : claims;
   const { email_verified: verified = entraYes.has(told.xms_edov) } = told;
-  return typeof told.email === 'string' && verified === true ? told.email : undefined;
+  if (typeof told.email === 'string' && verified === true) return told.email;
+  throw new Error('The OpenID provider did not say that it has verified the email address of the person.');
 }
 
 /** Instead of `email_verified`, Microsoft Entra ID has `xms_edov`: whether the address's domain is verified. Its form varies. */

@@ -107,6 +107,7 @@ describe('with a provider', () => {
       expect((await visiting.get(home)).status).toBe(303);
       expect((await visiting.get(refusedAt)).text).toContain('Single sign-on failed.');
     }
+    expect(JSON.stringify(world.log)).toContain('did not say that it has verified the email address');
     expect(await auditLog(world, tenant, ['sign_in'])).toEqual([]);
   });
 
