@@ -12,6 +12,9 @@ const viewports = [
   { width: 1280, height: 900 },
 ];
 
+/** How many pieces of code are wider than their room. */
+const cutOff = "[...document.querySelectorAll('pre')].filter((pre) => pre.scrollWidth > pre.clientWidth).length";
+
 describe.runIf(hasChromium)('in a browser', () => {
   const world = useWorld();
   let browser: Browser;
@@ -68,8 +71,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     await visit({ viewport: { width: 1280, height: 900 } }, async (page) => {
       for (const path of pagePaths) {
         await page.goto(world.url + path);
-        const cut = "[...document.querySelectorAll('pre')].filter((pre) => pre.scrollWidth > pre.clientWidth).length";
-        expect(await page.evaluate(cut), path).toBe(0);
+        expect(await page.evaluate(cutOff), path).toBe(0);
       }
     });
   });
@@ -122,6 +124,22 @@ describe.runIf(hasChromium)('in a browser', () => {
       await page.keyboard.press('ArrowRight');
       await expect.poll(() => page.evaluate('document.activeElement.scrollLeft')).toBeGreaterThan(0);
     });
+  });
+
+  test('on paper, a guide has no navigation and no buttons, and no line of code is cut off', async () => {
+    const complaints = await visit(
+      { viewport: viewports[0] ?? null, permissions: ['clipboard-write'] },
+      async (page) => {
+        await page.goto(`${world.url}/docs`);
+        await page.getByRole('button', { name: 'Copy' }).first().waitFor();
+        await page.emulateMedia({ media: 'print' });
+        expect(await page.getByRole('heading', { level: 1 }).isVisible()).toBe(true);
+        for (const control of await page.locator('button, input, nav, summary').all())
+          expect(await control.isVisible(), String(await control.textContent())).toBe(false);
+        expect(await page.evaluate(cutOff)).toBe(0);
+      },
+    );
+    expect(complaints).toEqual([]);
   });
 
   test('a piece of code is copied unchanged', async () => {
