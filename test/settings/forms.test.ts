@@ -130,6 +130,9 @@ describe('every form', async () => {
       for (const csrfToken of [' ', 'x', otherToken, foreign, `${id}.`, `${id}.AAAA`])
         for (const form of [everyField(csrfToken), withFile(csrfToken)])
           expect((await visiting.post(fill(path), form)).status).toBe(403);
+      // Of the same person's other session: another tab may have begun this one since.
+      const earlier = await visiting.post(fill(path), everyField(otherToken));
+      expect(earlier.text).toContain('You have signed in again since this page was opened');
       const nobody = await visit(plain.url).post(fill(path), everyField(foreign));
       expect([nobody.status, nobody.location]).toEqual([303, '/settings/sign-in?after=session-ended']);
       expect(await stateOf(plain, tenant.organization.id)).toBe(before);

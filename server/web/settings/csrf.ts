@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Request } from 'express';
 import type { Visitor } from '../../accounts/sign-in.ts';
+import { Problem } from '../../problems/problem.ts';
 import { isSigned, sign } from '../../text/signatures.ts';
 import type { Secret } from '../../text/signatures.ts';
 
@@ -66,3 +67,16 @@ function localAddress(address = ''): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
   return isIP(plain) === 6 ? `[${plain}]` : plain;
 }
+
+export const forgedForm = () =>
+  new Problem('forged', {
+    sentence:
+      'This form did not come from a page of this service, so nothing was changed. Open the page again and retry. If the service runs under a different host name, its operator must set PUBLIC_URL.',
+  });
+
+/** Usually of an earlier session of the same person, who has signed in again in another tab. */
+export const formOfOtherSession = () =>
+  new Problem('forged', {
+    sentence:
+      'You have signed in again since this page was opened, so nothing was changed. Open the page again and retry.',
+  });

@@ -7,7 +7,7 @@ import type { AuditAction } from '../../entities/audit-event.ts';
 import { fieldOf, isSettingsProblem, Problem } from '../../problems/problem.ts';
 import type { SettingsProblem } from '../../problems/problem.ts';
 import { writeEvent } from '../../records/audit-log.ts';
-import { isFromOurPage } from './csrf.ts';
+import { forgedForm, formOfOtherSession, isFromOurPage } from './csrf.ts';
 import { field } from './fields.ts';
 import type { Rejected } from './fields.ts';
 import { sendPage } from './layout.ts';
@@ -147,7 +147,7 @@ async function changeOf(visit: Visit, action: AuditAction, isOurs: boolean): Pro
   if (token && token.memberId !== member.id) throw switchedTo(organization);
   if (token) return { ...visit, csrfTokenId: token.id };
   await writeEvent(em, { kind: 'rejection', action, memberId: member.id, reason: 'forged' });
-  throw forgedForm();
+  throw isOurs ? formOfOtherSession() : forgedForm();
 }
 
 const switchedTo = ({ name }: Visitor['organization']) =>
@@ -178,12 +178,6 @@ export function localPath(path: string): string {
     url?.host === 'settings.invalid' && /^\/settings\/(?!sign-|password|forgot|oidc|assets)/.test(url.pathname);
   return isOurs ? url.pathname + url.search : homePath;
 }
-
-export const forgedForm = () =>
-  new Problem('forged', {
-    sentence:
-      'This form did not come from a page of this service, so nothing was changed. Open the page again and retry. If the service runs under a different host name, its operator must set PUBLIC_URL.',
-  });
 
 export function setCookies(response: Response, cookies: string[]): void {
   for (const cookie of cookies) response.append('Set-Cookie', cookie);

@@ -12,10 +12,11 @@ import type { SingleSignOn } from '../../../accounts/single-sign-on.ts';
 import { Problem } from '../../../problems/problem.ts';
 import { printable } from '../../../problems/safe-text.ts';
 import { storedId } from '../../../records/public-id.ts';
+import { formOfOtherSession } from '../csrf.ts';
 import { field } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import type { Page } from '../page.ts';
-import { deviceOf, forgedForm, homePath, localPath, setCookies, signInPath, visitorOf } from '../session-guard.ts';
+import { deviceOf, homePath, localPath, setCookies, signInPath, visitorOf } from '../session-guard.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { rejectTooMany } from '../visit.ts';
 import type { PublicRequest, SettingsServices } from '../visit.ts';
@@ -80,7 +81,7 @@ async function switchOrganization(open: PublicRequest): Promise<string> {
 }
 
 function requireToken(visitor: Visitor, { request, context }: PublicRequest): void {
-  if (!context.csrf.verify(visitor, field(request.body, 'csrfToken'))) throw forgedForm();
+  if (!context.csrf.verify(visitor, field(request.body, 'csrfToken'))) throw formOfOtherSession();
 }
 
 async function showLink(open: PublicRequest, rejected?: Rejected): Promise<Page> {
