@@ -52,7 +52,8 @@ export const endTwoFactor = async (em: ScopedEntityManager, memberId: string): P
 
 const alreadyOn = () => new Problem('repeated', { sentence: 'Two-factor authentication is already on.' });
 const isOfApp = (code: string) => /^\d{6}$/.test(code);
-const withoutSpaces = (code: string) => code.replaceAll(/\s/g, '');
+/** People group the digits. */
+const withoutSeparators = (code: string) => code.replaceAll(/[\s\p{Pd}]/gu, '');
 
 export class TwoFactor {
   readonly #pool: pg.Pool;
@@ -83,7 +84,7 @@ export class TwoFactor {
     code: string,
     { userId, memberIds }: { userId: string; memberIds: string[] },
   ): Promise<string[] | undefined> {
-    const step = stepOf(secret, withoutSpaces(code), await this.#now());
+    const step = stepOf(secret, withoutSeparators(code), await this.#now());
     if (step === undefined) return undefined;
     const [id, codes] = [randomUUID(), newRecoveryCodes()];
     await inTransaction(this.#pool, async (client) => {
@@ -100,7 +101,7 @@ export class TwoFactor {
 
   /** Accepts a code from the app or a recovery code, each only once. Undefined if it is wrong or was used. */
   accept(app: App, typed: string): Promise<Accepted | undefined> {
-    const code = withoutSpaces(typed);
+    const code = withoutSeparators(typed);
     return isOfApp(code) ? this.#acceptOfApp(app, code) : this.#acceptRecovery(app, code);
   }
 
