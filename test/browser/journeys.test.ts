@@ -49,6 +49,7 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     await other.getByRole('button', { name: 'Set password and sign in' }).click();
     await other.getByText('This password is too common.').waitFor();
     await expectSound(other);
+    await other.reload();
     await other.getByRole('button', { name: 'Show new password' }).click();
     await other.getByLabel('New password').fill(password);
     expect(await other.getByLabel('New password').getAttribute('type')).toBe('text');
@@ -205,6 +206,29 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
       await comeBack();
       expect([await name.inputValue(), await page.getByLabel('Expires').inputValue()]).toEqual([' ', '90']);
     }
+    await visitPath(page, 'members');
+    await page.getByLabel('Name of the organization').fill('Umbrella');
+    await page.getByLabel('Currency').fill('EUX');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.locator('#currency-problem').waitFor();
+    await page.getByRole('link', { name: 'Usage', exact: true }).click();
+    await page.getByRole('heading', { name: 'Usage', exact: true }).waitFor();
+    await page.goBack();
+    expect(await page.getByLabel('Name of the organization').inputValue()).toBe('Umbrella');
+  });
+
+  test('after an incorrect password, going back opens the sign-in page, which still leads where it was to lead', async () => {
+    const admin = await someone(world, await world.organization(), 'admin');
+    const page = await screen.open();
+    await visitPath(page, 'members');
+    await signInByForm(page, admin, 'not my password');
+    await page.getByText('Incorrect email or password.').waitFor();
+    await page.getByRole('link', { name: 'Forgot your password' }).click();
+    await page.getByRole('heading', { name: 'Forgot your password?' }).waitFor();
+    await page.goBack();
+    await signInByForm(page, admin);
+    await page.getByRole('heading', { name: 'Members', exact: true }).waitFor();
+    expect(page.url()).toBe(`${world.url}/settings/members`);
   });
 
   test('a member ends another session, and changes the password', async () => {

@@ -19,7 +19,7 @@ const typed = history.state ?? JSON.parse(sessionStorage.getItem('typed'));
 const [navigation] = performance.getEntriesByType('navigation');
 const isBack = navigation?.type === 'back_forward';
 // A rejected form is the response to a POST: going back to it, or reloading, requests the page instead.
-if (who !== undefined && navigation?.responseStatus >= 400)
+if (document.forms.length > 0 && navigation?.responseStatus >= 400)
   history.replaceState(typed && { ...typed, isUnprocessed: true }, '', location.href);
 if (who !== undefined) sessionStorage.removeItem('typed');
 else if (typed) sessionStorage.setItem('typed', JSON.stringify({ ...typed, isUnprocessed: true }));

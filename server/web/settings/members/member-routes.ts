@@ -35,8 +35,8 @@ export function memberRoutes(guard: SessionGuard): void {
   });
   guard.form('/members/organization', {
     action: 'organization_renamed',
+    show: (visit, rejectedDetails) => show(visit, { rejectedDetails }),
     submit: changeDetails,
-    again: (change, rejectedDetails) => show(change, { rejectedDetails }),
   });
   for (const policy of ['required', 'optional'] as const)
     guard.form(`/members/two-factor/${policy}`, {

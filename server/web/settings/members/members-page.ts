@@ -21,7 +21,7 @@ export type MembersView = {
   /** A link that this request issued. */
   issued?: IssuedLink;
   rejectedInvitation?: Rejected | undefined;
-  rejectedDetails?: Rejected;
+  rejectedDetails?: Rejected | undefined;
 };
 
 export const pathOf = (member: Member) => `/settings/members/${publicId('member', member.id)}`;

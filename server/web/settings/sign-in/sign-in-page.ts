@@ -20,6 +20,9 @@ const failures: Record<string, string> = {
     'Single sign-on failed. You must be a member, and your provider must have verified your email address.',
 };
 
+// In the URL, too: the browser opens the URL of a rejected form when it goes back to it or reloads it.
+const nextIn = (next: string) => next && `?next=${encodeURIComponent(next)}`;
+
 type SignInView = {
   /** Where to go afterward. */
   next: string;
@@ -35,7 +38,7 @@ export function signInPage({ next, after, rejected, singleSignOn }: SignInView) 
   const content = html`<p class="quiet">Manage the API keys of your organization.</p>
     ${notice('failed', sentence)}${sentence === undefined && notice('plain', arrival)}
     ${singleSignOn && singleSignOnLink(next)}
-    <form method="post" action="/settings/sign-in" novalidate>
+    <form method="post" action="/settings/sign-in${nextIn(next)}" novalidate>
       ${hidden('next', next)}
       ${textField({ id: 'email', label: 'Email', type: 'email', most: 254, autocomplete: 'username', autofocus: email === '', rejected })}
       ${passwordField({ id: 'password', label: 'Password', autofocus: email !== '', rejected })}
@@ -51,15 +54,13 @@ export function signInPage({ next, after, rejected, singleSignOn }: SignInView) 
 // A link, not a form: the policy of these pages blocks forms that lead to another host, even through a redirect.
 const singleSignOnLink = (next: string) =>
   html` <p>
-      <a href="/settings/oidc${next && `?next=${encodeURIComponent(next)}`}" role="button" class="outline full"
-        >Continue with single sign-on</a
-      >
+      <a href="/settings/oidc${nextIn(next)}" role="button" class="outline full">Continue with single sign-on</a>
     </p>
     <p class="or">or</p>`;
 
 export function passwordPage(email: string, token: string, rejected?: Rejected) {
   const content = html`<p class="quiet">for ${email}</p>
-    <form method="post" action="/settings/password">
+    <form method="post" action="/settings/password?token=${encodeURIComponent(token)}">
       ${hidden('token', token)} ${ownEmailField(email)}
       ${passwordField({ id: 'password', label: 'New password', isNew: true, autofocus: true, hint: passwordHint, rejected })}
       <button type="submit">Set password and sign in</button>

@@ -17,8 +17,8 @@ export function webhookRoutes(guard: SessionGuard): void {
   guard.page('/webhooks/:id', (visit) => showOne(visit));
   guard.form('/webhooks/:id/change', {
     action: 'webhook_changed',
+    show: showOne,
     submit: changeFields,
-    again: showOne,
     isSolvable: () => true,
   });
   guard.form('/webhooks/:id/secret', { action: 'webhook_secret_replaced', submit: replaceSecret });
