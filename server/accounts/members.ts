@@ -11,6 +11,7 @@ import type { Entry } from '../records/audit-log.ts';
 import { checkName, nameLength } from '../records/name.ts';
 import { publicId } from '../records/public-id.ts';
 import { asAdmin } from '../records/require-admin.ts';
+import { escapeLike } from '../records/sql.ts';
 import type { Actor } from '../records/require-admin.ts';
 import { deleteSignIn, readPasswords } from './credentials.ts';
 import { endTwoFactor, readApps } from './two-factor.ts';
@@ -44,14 +45,33 @@ export function listMembers(em: ScopedEntityManager): Promise<Member[]> {
   return em.find(Member, { removedAt: null }, { orderBy: { name: 'asc', id: 'asc' } });
 }
 
+export const membersOnPage = 100;
+
+/** One page of the current members, by name: those whose name or address contains the text, after the given one. */
+export async function searchMembers(
+  em: ScopedEntityManager,
+  { text, after }: { text: string; after: string | undefined },
+): Promise<{ members: Member[]; hasMore: boolean }> {
+  const last = after === undefined ? null : await em.findOne(Member, { id: after });
+  const contains = { $ilike: `%${escapeLike(text)}%` };
+  const where = {
+    removedAt: null,
+    $and: [
+      { $or: [{ name: contains }, { email: contains }] },
+      ...(last ? [{ $or: [{ name: { $gt: last.name } }, { name: last.name, id: { $gt: last.id } }] }] : []),
+    ],
+  };
+  const found = await em.find(Member, where, { orderBy: { name: 'asc', id: 'asc' }, limit: membersOnPage + 1 });
+  return { members: found.slice(0, membersOnPage), hasMore: found.length > membersOnPage };
+}
+
 /** A member, and how they can sign in. */
 export type MemberState = { member: Member; hasPassword: boolean; hasTwoFactor: boolean };
 
 export async function readMemberStates(
-  em: ScopedEntityManager,
   { signIns }: Pick<Database, 'signIns'>,
+  members: readonly Member[],
 ): Promise<MemberState[]> {
-  const members = await listMembers(em);
   const ids = members.map(({ id }) => id);
   const idsIn = (rows: readonly { memberId: string }[]) => new Set(rows.map(({ memberId }) => memberId));
   const [withPassword, withApp] = [idsIn(await readPasswords(signIns, ids)), idsIn(await readApps(signIns, ids))];

@@ -1,6 +1,13 @@
 import { Argument, Option } from '@commander-js/extra-typings';
 import { passwordLinkMail, twoFactorMail } from '../accounts/mail.ts';
-import { addMember, changeRole, readMemberStates, removeMember, resetTwoFactor } from '../accounts/members.ts';
+import {
+  addMember,
+  changeRole,
+  listMembers,
+  readMemberStates,
+  removeMember,
+  resetTwoFactor,
+} from '../accounts/members.ts';
 import { membersWithEmail } from '../accounts/member-lookup.ts';
 import { readApps } from '../accounts/two-factor.ts';
 import { issueLink, linkHours, pathOfLink, setPassword } from '../accounts/password-links.ts';
@@ -61,7 +68,7 @@ type Access = Json & Which & { passwordStdin?: true | undefined };
 
 const list = ({ organization: slug, json }: Json & { organization: string }) =>
   inOrganization(slug, async (tenant, database) => {
-    const states = await readMemberStates(tenant.em(), database);
+    const states = await readMemberStates(database, await listMembers(tenant.em()));
     const rows = states.map(({ member, hasPassword, hasTwoFactor }) => ({
       ...present(member),
       canSignIn: hasPassword,

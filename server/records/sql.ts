@@ -118,7 +118,7 @@ export const hasMembers = <T extends { organizationId: string }>(
     return `${ours} @> (select ${owned('$1::uuid', value)})`;
   });
 
-const escapeLike = (text: string) => text.replaceAll(/[\\%_]/g, String.raw`\$&`);
+export const escapeLike = (text: string) => text.replaceAll(/[\\%_]/g, String.raw`\$&`);
 
 const like = <T>(property: Property<T>, pattern: string): Condition<T> => {
   // A trigram index: a pattern without three letters or digits in a row would read all of it.

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { addMember, listMembers, removeMember } from '../../server/accounts/members.ts';
+import { Member } from '../../server/entities/organization.ts';
 import { publicId } from '../../server/records/public-id.ts';
 import { useWorld } from '../world.ts';
 import { auditLog, givePassword, password, signIn, someone, unknownEmail, visit, passwordPath } from './visiting.ts';
@@ -108,6 +109,33 @@ describe('inviting a member', () => {
     expect(statuses.toSorted()).toEqual([201, 409]);
     expect(await listMembers(tenant.em())).toHaveLength(2);
   });
+});
+
+test('more than a hundred members are listed in pages, and found by name or address', async () => {
+  const { tenant, admin, visiting } = await scene();
+  const em = tenant.em();
+  // Two of the same name are at the end of the first page.
+  const names = Array.from({ length: 120 }, (_, number) => `Member ${Math.max(number, 100)}`);
+  const emails = names.map(unknownEmail);
+  for (const [number, name] of names.entries())
+    em.create(Member, { name, email: emails[number] ?? '', emailKey: emails[number] ?? '', role: 'member' });
+  await em.flush();
+  const found = (text: string) => text.match(/[\w.-]+@[\w.-]+(?=<\/td>)/g) ?? [];
+  const pages: string[][] = [];
+  let next = path;
+  while (next !== '' && pages.length < 3) {
+    const { text } = await visiting.get(next);
+    expect(text).toContain('Members <span class="count">121</span>');
+    pages.push(found(text));
+    next = (/href="([^"]+)" rel="next"/.exec(text)?.[1] ?? '').replaceAll('&amp;', '&');
+  }
+  expect(pages.map(({ length }) => length)).toEqual([100, 21]);
+  expect(pages.flat().toSorted()).toEqual([...emails, admin.email].toSorted());
+  const search = async (text: string) => found((await visiting.get(`${path}?q=${encodeURIComponent(text)}`)).text);
+  expect(await search('member 119')).toEqual([emails[119]]);
+  expect(await search(emails[7]?.toUpperCase() ?? '')).toEqual([emails[7]]);
+  expect(await search('Member_119')).toEqual([]);
+  expect((await visiting.get(`${path}?q=%00&after=mem_nope`)).text).toContain('No member matches this search.');
 });
 
 describe('a member', () => {

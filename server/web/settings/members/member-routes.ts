@@ -9,11 +9,13 @@ import {
   readMemberStates,
   removeMember,
   resetTwoFactor,
+  searchMembers,
 } from '../../../accounts/members.ts';
 import { issueLink as issuePasswordLink, linkHours, pathOfLink } from '../../../accounts/password-links.ts';
 import { ApiKey, Member } from '../../../entities/organization.ts';
 import type { Role } from '../../../entities/organization.ts';
 import { liveKeys } from '../../../keys/list.ts';
+import { printable } from '../../../problems/safe-text.ts';
 import type { SettingsCode } from '../../../problems/settings.ts';
 import { publicId, storedId } from '../../../records/public-id.ts';
 import { asAdmin } from '../../../records/require-admin.ts';
@@ -72,9 +74,19 @@ const failingWith = (code: SettingsCode): Pick<Form, 'again' | 'isSolvable'> => 
 });
 
 async function show(visit: Visit, view: Partial<MembersView>) {
-  const { em, context } = visit;
-  const members = await readMemberStates(em.fork(), context.database);
-  return membersPage(visit, { members, done: await whatWasDone(visit), ...view });
+  const { em, context, request } = visit;
+  const search = {
+    text: printable(field(request.query, 'q').trim()),
+    after: storedId('member', field(request.query, 'after')),
+  };
+  const { members, hasMore } = await searchMembers(em.fork(), search);
+  const page = {
+    members: await readMemberStates(context.database, members),
+    search,
+    hasMore,
+    count: await em.count(Member, { removedAt: null }),
+  };
+  return membersPage(visit, { ...page, done: await whatWasDone(visit), ...view });
 }
 
 /** The member in the path. Only admins see these pages. */

@@ -1,4 +1,5 @@
 /** The members of the organization, and the pages to change a role, remove a member, and reset two-factor authentication. */
+import { membersOnPage } from '../../../accounts/members.ts';
 import type { MemberState } from '../../../accounts/members.ts';
 import { nameLength } from '../../../records/name.ts';
 import type { Member, Role } from '../../../entities/organization.ts';
@@ -15,7 +16,12 @@ import type { Visit } from '../visit.ts';
 export type IssuedLink = { member: Member; link: string; hours: number; mail: keyof typeof mailSentences };
 
 export type MembersView = {
+  /** Those on this page of the list. */
   members: MemberState[];
+  search: { text: string; after: string | undefined };
+  hasMore: boolean;
+  /** How many members there are. */
+  count: number;
   done?: string | undefined;
   failure?: string;
   /** A link that this request issued. */
@@ -36,12 +42,30 @@ export function membersPage(visit: Visit, view: MembersView) {
   const heads = ['Name', 'Email', 'Role', ...(isAdmin ? ['Two-factor'] : []), 'Last sign-in'];
   const rows = members.map((state) => memberRow(visit, state));
   const lead = 'Admins create, replace and revoke API keys and manage members. Members can see keys and usage.';
-  const table = responsiveTable({ label: 'Members', heads, rows, empty: 'There are no members.' });
+  const table = responsiveTable({ label: 'Members', heads, rows, empty: 'No member matches this search.' });
+  const list = view.count > membersOnPage ? html`${searchForm(view)} ${table} ${pageLinks(view)}` : table;
   const content = html`${notice('done', done)}${notice('failed', failure)} ${issued && issuedLink(issued)}
   ${!issued && (isAdmin ? inviteSection(visit, view.rejectedInvitation) : html`<p class="notice plain">Only admins of the organization can manage members.</p>`)}
-  ${section('members', counted('Members', members.length), table)}
+  ${section('members', counted('Members', view.count), list)}
   ${!issued && isAdmin && html`${policySection(visit)} ${organizationSection(visit, view.rejectedDetails)}`}`;
   return sectionPage('/settings/members', lead, content, issued && { title: 'Password link', status: 201 });
+}
+
+const searchForm = ({ search: { text } }: MembersView) =>
+  html`<form method="get" action="/settings/members" class="search">
+    ${textField({ id: 'q', label: 'Search', value: text, most: 100, isOptional: true, hint: 'Names and email addresses.' })}
+    <button type="submit">Search</button>
+    ${text !== '' && html`<a href="/settings/members">Clear</a>`}
+  </form>`;
+
+function pageLinks({ members, search: { text, after }, hasMore }: MembersView) {
+  const pathWith = (more: Record<string, string>) =>
+    `/settings/members?${new URLSearchParams({ q: text, ...more }).toString()}`;
+  const last = members.at(-1);
+  return html`<nav class="pages" aria-label="Pages">
+    ${after !== undefined && html`<a href="${pathWith({})}">First page</a>`}
+    ${hasMore && last && html`<a href="${pathWith({ after: publicId('member', last.member.id) })}" rel="next">Next page</a>`}
+  </nav>`;
 }
 
 function memberRow(visit: Visit, { member, hasPassword, hasTwoFactor }: MemberState) {
