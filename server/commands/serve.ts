@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import { requireFreePort } from '../http/listen.ts';
 import { misspelledVariables } from './misspelled-variables.ts';
 import { onStopSignal } from './stop-signal.ts';
+import { temporaryFolderWarnings } from './temporary-folder.ts';
 import { wholeNumber } from './command.ts';
 import type { Declare } from './command.ts';
 import { serveProcess } from './serve/process.ts';
@@ -40,7 +41,7 @@ organization, whose API key is shown once.`,
     )
     .action(async ({ workers, demo = false }) => {
       const config = readConfig();
-      if (cluster.isPrimary) warn(...misspelledVariables());
+      if (cluster.isPrimary) warn(...misspelledVariables(), ...(await temporaryFolderWarnings()));
       if (workers > 1 && !config.REDIS_URL) {
         throw new UsageError(
           '--workers needs REDIS_URL: without a shared store, each worker would admit the full rate limit of every key.',

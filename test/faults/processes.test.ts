@@ -64,18 +64,19 @@ test.each<[what: string, setting: string | undefined, problem: string]>([
   expect({ status, out, err }).toEqual({ status: 1, out: '', err: sentence });
 });
 
-test('warns at startup of too few connections, a rate limit store that cannot be used, and a read-only database', async () => {
+test('warns at startup of too few connections, of stores and folders that cannot be used, and of a read-only database', async () => {
   const { url, name, drop } = await migratedDatabase();
   cleanups.push(drop);
   await administer(`alter database ${name} connection limit 45`);
   const environment = { DATABASE_URL: url, NODE_ENV: 'production' };
-  const first = await startServing([], { ...environment, REDIS_URL: 'redis://127.0.0.1:1' });
+  const first = await startServing([], { ...environment, REDIS_URL: 'redis://127.0.0.1:1', TMPDIR: '/dev/null/tmp' });
   expect(first.output.text).toMatch(
     /^Warning: PostgreSQL allows 45 connections, and the service opens up to 46\. .+$/m,
   );
   expect(first.output.text).toMatch(
     /^Warning: the store at REDIS_URL cannot be used \(connect ECONNREFUSED \S+\); until .+$/m,
   );
+  expect(first.output.text).toMatch(/^Warning: no temporary file can be created in \/dev\/null\/tmp \(ENOTDIR.+$/m);
   expect(await first.end('SIGTERM')).toBe(0);
   await administer(`alter database ${name} set default_transaction_read_only = on`);
   const second = await startServing([], environment);
