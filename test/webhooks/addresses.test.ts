@@ -144,6 +144,13 @@ describe('a request is not sent to', () => {
   });
 });
 
+test('a request is sent to the address that was checked, without another lookup', async () => {
+  const { port } = await secretServer();
+  const resolve = async () => [{ address: '127.0.0.1', family: 4 }];
+  // No name server knows this host.
+  expect((await post(sender(['127.0.0.1/32'], resolve), `http://receiver.example:${port}/`)).status).toBe(200);
+});
+
 test('concurrent lookups of a host are one, whose result is not kept', async () => {
   const asked: string[] = [];
   const answer = Promise.withResolvers<void>();
