@@ -1,6 +1,6 @@
 import type { ImportKind } from '../../server/entities/upload.ts';
 import { describe, expect, test } from 'vitest';
-import { likelierKind, proposeChoices } from '../../server/import/guess.ts';
+import { isHeaderBelow, likelierKind, proposeChoices } from '../../server/import/guess.ts';
 import { importFile } from '../../server/import/import-file.ts';
 import type { ImportOptions } from '../../server/import/import-file.ts';
 import { inspectFile } from '../../server/import/inspect.ts';
@@ -316,6 +316,16 @@ const notImported: Readonly<Record<string, string>> = {
   'WooCommerce (products)':
     'Is featured?, Visibility in catalog, Date sale price starts, Date sale price ends, Tax class, In stock?, Stock, Low stock amount, Backorders allowed?, Sold individually?, Weight (kg), Length (cm), Width (cm), Height (cm), Allow customer reviews?, Purchase note, Sale price, Tags, Shipping class, Download limit, Download expiry days, Parent',
 };
+
+test.each([
+  ['a title', 'Kundenliste\nNr;Name;Ort\n1;Acme;Dresden\n', true],
+  ['a title and a date', 'Customers;Created 2026-03-01\nexternalId;name\nC-1;Acme\n', true],
+  ['groups of columns', ';Kunde;;Kontakt\nNr;Name;Ort;E-Mail\n1;Acme;Dresden;a@acme.example\n', true],
+  ['nothing', 'Kd.-Nr.;Firma;Ort\n1;Name;Stadt\n', false],
+])('the names of the columns are known to be below %s', async (_, text, isBelow) => {
+  const inspection = await withFile('rows.csv', text, (file) => inspectFile(file));
+  expect(isHeaderBelow(inspection, 'customers')).toBe(isBelow);
+});
 
 describe('an export of another tool', () => {
   test.each(exportsOf)(

@@ -321,13 +321,16 @@ describe('an import', () => {
     expect(asked).toContain('These columns fit items better than customers.');
   });
 
-  test.each([
-    ['a title', 'Kundenliste\nNr;Name;Ort\n1;Acme;Dresden\n'],
-    ['a title and a date', 'Customers;Created 2026-03-01\nexternalId;name\nC-1;Acme\n'],
-    ['groups of columns', ';Kunde;;Kontakt\nNr;Name;Ort;E-Mail\n1;Acme;Dresden;a@acme.example\n'],
-  ])('says that the names of the columns are below %s', async (_, text) => {
+  test('says that the names of the columns are below a title', async () => {
     const visiting = await admin(await world.organization());
-    expect(words(await check(visiting, text))).toContain('delete everything above them');
+    const asked = words(await check(visiting, 'Kundenliste\nNr;Name;Ort\n1;Acme;Dresden\n'));
+    expect(asked).toContain('delete everything above them');
+  });
+
+  test('asks which record a row changes before it asks about the columns, of which none may be the externalId', async () => {
+    const visiting = await admin(await world.organization());
+    const asked = words(await check(visiting, 'Firma;E-Mail\nAcme;a@acme.example\n'));
+    expect(asked).toMatch(/externalId column is missing.*Which record does a row change\?.*Firma.*E-Mail/);
   });
 
   test('does not take a row for the names of the columns, or its kind for another', async () => {

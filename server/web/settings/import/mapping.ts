@@ -116,9 +116,9 @@ export function mappingSection(visit: Visit, upload: Upload) {
   const form = mappingForm(upload);
   const path = `/settings/imports/${id}`;
   const fields = html`${form.questions.map((question) => questionField(question, mapping))}
+    ${form.matches.length > 1 && matchField(form, mapping.match ?? 'externalId')}
     <div class="mapping">${form.columns.map((column) => columnField(column, form))}</div>
     ${kind === 'items' && selectField({ id: 'type', label: 'Items without a type are', options: types, chosen: mapping.type })}
-    ${form.matches.length > 1 && matchField(form, mapping.match ?? 'externalId')}
     <button type="submit">Check the file</button>`;
   const content = html`<p>
       Nothing has been imported yet. Choose the field of each column; the first values show what it contains.
