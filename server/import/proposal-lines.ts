@@ -8,23 +8,10 @@ import type { LineChanges, Rejection } from './kind.ts';
 import type { References } from './references.ts';
 import type { RecordTable } from '../records/record-table.ts';
 
+const numbers = ['quantity', 'unitPrice', 'discountAmount', 'taxRate'] as const;
+const others = ['itemId', 'type', 'name', 'description', 'sku', 'unit', 'optional', 'selected'] as const;
 /** The input of a line; its amounts are computed from it. */
-const inputs = [
-  'itemId',
-  'type',
-  'name',
-  'description',
-  'sku',
-  'quantity',
-  'unit',
-  'unitPrice',
-  'discountAmount',
-  'taxRate',
-  'optional',
-  'selected',
-] as const satisfies (keyof ProposalLine)[];
-
-type LineInput = Pick<ProposalLine, (typeof inputs)[number]>;
+type LineInput = Pick<ProposalLine, (typeof numbers | typeof others)[number]>;
 export type CostedLine = LineInput & LineTotals;
 
 export const itemOf = ({ itemExternalId, itemId }: LineImport) => ({ externalId: itemExternalId, id: itemId });
@@ -80,18 +67,11 @@ function match(stored: readonly ProposalLine[], wanted: readonly CostedLine[]): 
     stored.find((line) => line.position === index + 1 && contentKey(line) === key),
   );
   const inPlace = new Set(matches);
-  const others = stored.filter((line) => !inPlace.has(line));
-  const moved = Map.groupBy(others, contentKey);
+  const elsewhere = stored.filter((line) => !inPlace.has(line));
+  const moved = Map.groupBy(elsewhere, contentKey);
   return matches.map((found, index) => found ?? moved.get(keys[index] ?? '')?.shift());
 }
 
-const numbers: ReadonlySet<string> = new Set(['quantity', 'unitPrice', 'discountAmount', 'taxRate']);
-
 /** Equal for lines with equal content. */
-function contentKey(line: LineInput): string {
-  const parts = inputs.map((name) => {
-    const value = line[name];
-    return numbers.has(name) && typeof value === 'string' ? trimDecimal(value) : value;
-  });
-  return JSON.stringify(parts);
-}
+const contentKey = (line: LineInput): string =>
+  JSON.stringify([...numbers.map((name) => trimDecimal(line[name] ?? '')), ...others.map((name) => line[name])]);

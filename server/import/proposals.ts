@@ -46,10 +46,7 @@ export const proposals: Kind<ProposalImport, Proposal> = {
   },
 };
 
-const customerOf = ({ customerExternalId, customerId }: ProposalImport) => ({
-  externalId: customerExternalId,
-  id: customerId,
-});
+const customerOf = ({ customerExternalId: externalId, customerId: id }: ProposalImport) => ({ externalId, id });
 
 type Loaded = { store: Store; linesOf: Map<string, ProposalLine[]>; customers: References; items: References };
 
@@ -62,12 +59,8 @@ async function loadLines(store: Store, rows: readonly ProposalImport[], stored: 
   });
   if (linesOf.size === 0) return linesOf;
   const { lines } = store;
-  const found = await store.select(lines, lines.selection, {
-    column: 'proposal_id',
-    values: [...linesOf.keys()],
-    rest: 'order by t.position',
-  });
-  for (const row of found) {
+  const those = { column: 'proposal_id', values: [...linesOf.keys()], rest: 'order by t.position' };
+  for (const row of await store.select(lines, lines.selection, those)) {
     const line = lines.parse(row);
     linesOf.get(line.proposalId)?.push(line);
   }
