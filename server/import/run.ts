@@ -52,16 +52,12 @@ export async function importRows(run: Run): Promise<Report> {
     await onChunk(report);
   }
   await onChunk(report);
-  report.notes.push(...repeats.notes(), ...endNotes(report, open.skipped));
-  return report;
-}
-
-function endNotes({ rejected }: Report, skipped: number): string[] {
-  const notes: string[] = [];
-  if (skipped > 0) notes.push(`Rows skipped because they are not separate records: ${skipped}.`);
+  const { notes, rejected } = report;
+  notes.push(...repeats.notes());
+  if (open.skipped > 0) notes.push(`Rows skipped because they are not separate records: ${open.skipped}.`);
   if (rejected > maximumRejects)
     notes.push(`The file of rejected rows contains the first ${maximumRejects.toLocaleString('en-US')}.`);
-  return notes;
+  return report;
 }
 
 async function importEntries(run: Run, report: Report, entries: readonly Entry[]): Promise<void> {

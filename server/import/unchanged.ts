@@ -23,9 +23,13 @@ export async function findUnchanged({ store, kind, table, match }: Work, entries
   for (const [externalId, id, ...stored] of await store.select(table, selection, { column: 'external_id', values })) {
     // Another row, matched by id, may change it.
     if (named.has(String(id))) continue;
+    const isStored = ([name, given]: [string, unknown]) => {
+      const place = places.get(name);
+      return place !== undefined && isSame(table, name, given, stored[place]);
+    };
     // Rows after one that differs must be compared with the record as that row changes it.
     for (const entry of byKey.get(String(externalId)) ?? []) {
-      if (!isOpen(entry) || !matchesStored(table, Object(entry.value), { stored, places })) break;
+      if (!isOpen(entry) || !Object.entries(Object(entry.value)).every(isStored)) break;
       entry.outcome = 'unchanged';
     }
   }
@@ -36,15 +40,6 @@ function columnsIn(rows: readonly object[], { kind, table }: Pick<Work, 'kind' |
   const given = new Set(rows.flatMap((row) => Object.keys(row)));
   const fields = new Set([...kind.columns.map((column) => column.split('.')[0] ?? ''), 'metadata']);
   return table.columns.filter(({ property }) => property !== 'id' && given.has(property) && fields.has(property));
-}
-
-type Read = { stored: readonly unknown[]; places: ReadonlyMap<string, number> };
-
-function matchesStored(table: RecordTable, value: object, { stored, places }: Read): boolean {
-  return Object.entries(value).every(([name, given]: [string, unknown]) => {
-    const place = places.get(name);
-    return place !== undefined && isSame(table, name, given, stored[place]);
-  });
 }
 
 /** These are merged: parts that the row leaves out keep their values. */
