@@ -225,6 +225,9 @@ describe.runIf(hasChromium)('in a browser', () => {
     await page.getByRole('button', { name: 'Create key' }).waitFor();
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
+    // The link covers the bar below it.
+    const ground = await page.evaluate('getComputedStyle(document.activeElement).backgroundColor');
+    expect(ground).toBe('rgb(255, 255, 255)');
     await page.keyboard.press('Enter');
     await page.locator('#main:focus').waitFor();
     await page.keyboard.press('Tab');
