@@ -230,6 +230,8 @@ describe('the last admin', () => {
   test('can be neither removed nor demoted', async () => {
     const { tenant, admin, post, pathOf } = await scene();
     await someone(world, tenant);
+    // Neither a member nor a former admin can manage members.
+    await removeMember(tenant.em(), null, await someone(world, tenant, 'admin'));
     for (const [verb, fields] of [
       ['remove', {}],
       ['role', { role: 'member' }],
