@@ -251,6 +251,9 @@ describe('connecting', () => {
     expect(switched.location).toBe(pathOf(ask));
     const stale = await visiting.post(consentPath, fieldsOf(shown));
     expect([stale.status, stale.text.includes('You have switched to Second')]).toEqual([409, true]);
+    // The browser opens the URL of the form when it reloads a rejected one.
+    const [, action = ''] = /action="(\/settings\/connect[^"]*)"/.exec(shown) ?? [];
+    expect((await visiting.get(action.replaceAll('&amp;', '&'))).text).toContain('Create key and connect');
     const raw = await connect(world, visiting, ask);
     expect((await tenant.as(raw).call('GET', '/v1/me')).body.organization.name).toBe('Second');
   });

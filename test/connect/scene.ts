@@ -56,7 +56,7 @@ const unescape = (text: string) => text.replaceAll('&amp;', '&').replaceAll('&#3
 
 /** The fields of the consent form, as a browser would send them. */
 export function fieldsOf(page: string): Record<string, string> {
-  const [, form = ''] = /<form method="post" action="\/settings\/connect"\s*>([\s\S]*?)<\/form>/.exec(page) ?? [];
+  const [, form = ''] = /<form method="post" action="\/settings\/connect[^"]*"\s*>([\s\S]*?)<\/form>/.exec(page) ?? [];
   const hidden = form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g);
   return {
     expires: '',

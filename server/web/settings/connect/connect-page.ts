@@ -78,10 +78,13 @@ function obstacleOf(visit: Visit, { admins }: ConnectView): Html | undefined {
   </div>`;
 }
 
+/** Opens this page again: after a switch to another organization, or if the browser reloads a rejected form. */
+const pathWith = (sent: ConnectView['sent']) => `${consentPath}?${new URLSearchParams(sent).toString()}`;
+
 const consentForm = (visit: Visit, { sent, before, authorization }: ConnectView): Html =>
   postForm(
     visit,
-    consentPath,
+    pathWith(sent),
     html`${Object.entries(sent).map(([name, value]) => hidden(name, value))} ${expiryField()}
       <p class="quiet">
         ${
@@ -102,7 +105,7 @@ const keepField = html`<p>
 
 /** Switches to another organization of the same person; afterward, this page opens again. */
 function organizationForm(visit: Visit, { sent }: ConnectView): Html {
-  const fields = html`${hidden('next', `${consentPath}?${new URLSearchParams(sent).toString()}`)}
+  const fields = html`${hidden('next', pathWith(sent))}
     <label for="organization">Connect another organization</label>
     ${organizationSelect(visit)} <button class="secondary outline" type="submit">Switch</button>`;
   return html`<article class="card">${postForm(visit, '/settings/organization', fields)}</article>`;
