@@ -1,6 +1,6 @@
 /** When keys were last used: recorded at most once a minute per key, and written in batches in the background. */
 import type pg from 'pg';
-import { queryRows } from '../database/prepared.ts';
+import { typeParsers } from '../database/prepared.ts';
 
 type Used = { id: string; lastUsedAt: string | null; organization: { id: string } };
 
@@ -40,7 +40,7 @@ export class LastUses {
     if (keys.length === 0) return;
     const values = [keys.map(({ organization }) => organization.id), keys.map(({ id }) => id)];
     try {
-      const rows = await queryRows<{ id: string; lastUsedAt: string }>(this.#pool, text, values);
+      const { rows } = await this.#pool.query<{ id: string; lastUsedAt: string }>({ text, values, types: typeParsers });
       const times = new Map(rows.map(({ id, lastUsedAt }) => [id, lastUsedAt]));
       for (const key of keys) key.lastUsedAt = times.get(key.id) ?? key.lastUsedAt;
     } catch {
