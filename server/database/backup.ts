@@ -77,9 +77,7 @@ export async function readBackup(
     await requireUnused(pool, header);
     await migrate({ pool, address }, undefined, header.migrations.at(-1));
     await client.query('begin');
-    // Waits for an organization that is being created, perhaps by another restore, and lets nobody else create one.
-    await client.query('lock table organizations in access exclusive mode');
-    await requireNoOrganizations(client);
+    await requireStillUnused(client);
     const known = await tablesInOrder(client);
     await client.query(`truncate ${known.map(({ table }) => table).join(', ')}`);
     const missing = new Set(known.map(({ table }) => table));
@@ -147,6 +145,12 @@ async function requireUnused(pool: pg.Pool, header: Header): Promise<void> {
   if (applied.join() !== header.migrations.join()) {
     throw new UsageError("the database schema version differs from the backup's; restore into an empty one");
   }
+}
+
+/** Waits for an organization that is being created, perhaps by another restore, and lets nobody else create one. */
+async function requireStillUnused(client: pg.ClientBase): Promise<void> {
+  await client.query('lock table organizations in access exclusive mode');
+  await requireNoOrganizations(client);
 }
 
 async function requireNoOrganizations(client: Pick<pg.ClientBase, 'query'>): Promise<void> {
