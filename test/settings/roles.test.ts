@@ -64,6 +64,7 @@ const forAdmins = [
   ...['remove', 'role', 'two-factor'].map((deed) => `/members/:id/${deed}`),
   '/webhooks',
   '/webhooks/:id',
+  '/webhooks/:id/change',
 ];
 
 const pageAbove = (path: string) => path.replace(/\/[^/]*$/, '');
