@@ -96,6 +96,7 @@ const nameOf = ({ id, fileName }: Named) =>
 const rejectsEnd = '.rejected.csv';
 const rejectsName = ({ id }: Pick<Named, 'id'>) => id + rejectsEnd;
 const isRejects = (name: string) => name.endsWith(rejectsEnd);
+/** Each name begins with the id of the upload, a UUID. */
 const idIn = (name: string) => name.slice(0, 36);
 
 // createWriteStream passes flags to open, which accepts numbers; its types allow only strings.
