@@ -1,12 +1,9 @@
 /** The cost of the export command: its speed, the time to its first byte, and that its memory does not grow. */
-import { fileURLToPath } from 'node:url';
-import { cpuSeconds, postmasterPid, runWatched } from './processes.ts';
+import { cpuSeconds, postmasterPid, program, runWatched } from './processes.ts';
 import { withPostgres } from './postgres.ts';
 import { fillOrganization, withoutIndexes } from './records.ts';
 import { printExport } from './report.ts';
 import type { ExportRow } from './report.ts';
-
-const program = fileURLToPath(new URL('../../server/main.ts', import.meta.url));
 
 export function measureExport(sizes: readonly number[]): Promise<void> {
   return withPostgres(async ({ url, database }) => {

@@ -10,17 +10,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { fileURLToPath } from 'node:url';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { createOrganization } from '../../server/accounts/organizations.ts';
 import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { Database } from '../../server/database/orm.ts';
 import { throwawayDatabase } from '../database.ts';
-import { cpuSeconds, postmasterPid, runWatched } from './processes.ts';
+import { cpuSeconds, postmasterPid, program, runWatched } from './processes.ts';
 import type { Ran } from './processes.ts';
 
-const program = fileURLToPath(new URL('../../server/main.ts', import.meta.url));
 const names = ['Alder', 'Birch', 'Cedar', 'Dogwood', 'Elm', 'Fir', 'Gum', 'Hazel', 'Ilex', 'Juniper', 'Kauri', 'Larch'];
 const cities = ['Berlin', 'Köln', 'Lyon', 'São Paulo', 'Porto', 'Graz', 'Bergen', 'Łódź'];
 const pick = (list: readonly string[], seed: number) => list[Math.abs(seed) % list.length] ?? '';

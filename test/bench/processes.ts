@@ -4,7 +4,11 @@ import { existsSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
+
+/** As `npm start` and `npx proposal-api` run it: with all code in its cache, Node does not load its TypeScript compiler. */
+export const program = fileURLToPath(new URL('../../server/proposal-api.js', import.meta.url));
 
 export type Server = { port: number; pid: number; stop(): Promise<void> };
 

@@ -9,7 +9,7 @@ import { requestsOf } from './operations.ts';
 import type { Called, Operation } from './operations.ts';
 import { bareTables } from './bare-tables.ts';
 import { withPostgres } from './postgres.ts';
-import { cpuSeconds, postmasterPid, rssMiB, startServer } from './processes.ts';
+import { cpuSeconds, postmasterPid, program, rssMiB, startServer } from './processes.ts';
 import type { Server } from './processes.ts';
 import { fillOrganization, withoutIndexes } from './records.ts';
 import type { Filled } from './records.ts';
@@ -55,10 +55,9 @@ export function measureOperations(operations: readonly Operation[], settings: Se
     const postgres = await postmasterPid(database.pool);
     const load = startLoad();
     const env = { DATABASE_URL: url, PORT: '0' };
-    const main = fileURLToPath(new URL('../../server/main.ts', import.meta.url));
     // In the order of the table's columns.
     const alike: Measured[] = [
-      await startServer([main, 'serve'], env, join(folder, 'service.log'), settings.flags),
+      await startServer([program, 'serve'], env, join(folder, 'service.log'), settings.flags),
       await startServer([file('./yardstick.ts')], env, join(folder, 'yardstick.log')),
     ].map((server) => ({ ...server, dialect: 'service' }));
     const bare = await startServer([file('./bare.ts')], env, join(folder, 'bare.log'));
