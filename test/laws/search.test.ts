@@ -71,6 +71,7 @@ describe('GET /v1/customers?q=', () => {
       ['12209 48213', ['alfreds']],
       ['Futterkiste,', ['alfreds']],
       ['alfreds berlin', ['alfreds']],
+      ['Alfreds – Futterkiste – Berlin / DE / crm', ['alfreds']],
       ['12209', ['alfreds']],
       ['crm-48213', ['alfreds']],
       ['maria@alfreds.example', ['alfreds']],
