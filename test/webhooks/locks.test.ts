@@ -1,5 +1,5 @@
 /** Operations that change deliveries wait for one another, but never deadlock; each changes those of its endpoint only. */
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { setPlan } from '../../server/accounts/organizations.ts';
 import { batchSize } from '../../server/database/batches.ts';
 import { migrate } from '../../server/database/migrate.ts';
@@ -17,7 +17,7 @@ import {
   unclaim,
   writeResults,
 } from '../../server/webhooks/deliveries.ts';
-import type { Target } from '../../server/webhooks/deliveries.ts';
+import type { Claimed, Target } from '../../server/webhooks/deliveries.ts';
 import { readBacklog } from '../../server/webhooks/backlog.ts';
 import { deliverTo, deliveryLimits } from '../../server/webhooks/deliver.ts';
 import { changeEndpoint, createEndpoint, removeEndpoint } from '../../server/webhooks/endpoints.ts';
@@ -25,6 +25,7 @@ import { expireDeliveries } from '../../server/webhooks/expire.ts';
 import { forgetImports } from '../../server/webhooks/imports.ts';
 import { scanOrganization } from '../../server/webhooks/scan.ts';
 import { releaseLease, renewLease, takeLeases } from '../../server/webhooks/leases.ts';
+import type { Leased } from '../../server/webhooks/leases.ts';
 import { resendFailed } from '../../server/webhooks/log.ts';
 import { createSwitchOff } from '../../server/webhooks/switch-off.ts';
 import { migratedDatabase } from '../database.ts';
@@ -487,6 +488,24 @@ describe('a lease', () => {
     expect((await due())?.at).toBeNull();
   });
 
+  /** The lease of a process that takes this endpoint now. */
+  const leaseOf = async ({ organization, target }: Scene): Promise<Leased> => {
+    await database.pool.query(`update webhook_endpoints set due_at = now() - interval '1 second' where id = $1`, [
+      target.id,
+    ]);
+    const leases = await takeLeases(database.pool, wanted);
+    const lease = leases.find(({ organizationId }) => organizationId === organization.id);
+    if (!lease) throw new Error('There was nothing to take.');
+    return lease;
+  };
+  /** Before it sends a statement, something happens. */
+  const poolThat = (before: (text: string) => Promise<void>) => ({
+    async query(statement: { text: string } | string, values?: unknown[]) {
+      await before(typeof statement === 'string' ? statement : statement.text);
+      return typeof statement === 'string' ? database.pool.query(statement, values) : database.pool.query(statement);
+    },
+  });
+
   test('that is released without an attempt leaves an event due that was resent in the meantime', async () => {
     const found = await scene({ state: 'failed' });
     const { pool } = database;
@@ -496,22 +515,69 @@ describe('a lease', () => {
       `update webhook_deliveries set state = 'pending', due_at = now() + interval '1 hour' where id = $1`,
       [dueLater],
     );
-    const failing = `update webhook_endpoints set failures = 9, failing_since = now(), due_at = now() - interval '1 second'
-      where id = $1`;
+    const failing = `update webhook_endpoints set failures = 9, failing_since = now() where id = $1`;
     await pool.query(failing, [found.target.id]);
-    const leases = await takeLeases(pool, wanted);
-    const lease = leases.find(({ organizationId }) => organizationId === found.organization.id);
-    if (!lease) throw new Error('There was nothing to take.');
+    const lease = await leaseOf(found);
     // The statement that releases the lease waits until the event is resent.
-    const query = async (statement: { text: string } | string, values?: unknown[]) => {
-      const text = typeof statement === 'string' ? statement : statement.text;
+    const before = async (text: string) => {
       if (text.includes('set lease = null'))
         await resendFailed(found.em(), found.admin, { id: found.target.id, since: '2000-01-01' });
-      return typeof statement === 'string' ? pool.query(statement, values) : pool.query(statement);
     };
-    const delivery = { pool: { query }, seal: parts.seal, limits: deliveryLimits, isStopping: () => true };
+    const delivery = { pool: poolThat(before), seal: parts.seal, limits: deliveryLimits, isStopping: () => true };
     await deliverTo(delivery as unknown as Parameters<typeof deliverTo>[0], lease);
     const text = `select due_at < now() + interval '1 minute' as "isDue", lease from webhook_endpoints where id = $1`;
     expect((await pool.query(text, [found.target.id])).rows).toEqual([{ isDue: true, lease: null }]);
+  });
+
+  describe('of a process', () => {
+    type Work = { isStopping?: (sent: number) => boolean; before?: (text: string) => void; outcome?: object };
+
+    /** Performs the work of a process that has leased an endpoint with three events due, and sends them one by one. */
+    async function deliver({ isStopping = () => false, before = () => {}, outcome = {} }: Work) {
+      const found = await scene({});
+      const lease = await leaseOf(found);
+      const stored = async () =>
+        (await storedOf(found.target)).map((row) => Object.assign(row, { attempted_at: null }));
+      const earlier = await stored();
+      let sent = 0;
+      const response = { ...result, retryAfterSeconds: null, ...outcome };
+      const work = {
+        pool: poolThat(async (text) => before(text)),
+        seal: parts.seal,
+        limits: { ...deliveryLimits, concurrency: 1 },
+        isStopping: () => isStopping(sent),
+        render: async (_: unknown, claimed: Claimed[]) => new Map(claimed.map(({ id }) => [id, '{}'])),
+        sender: { send: async () => ({ ...response, order: (sent += 1) }) },
+        onAttempt: () => {},
+      };
+      await deliverTo(work as unknown as Parameters<typeof deliverTo>[0], lease);
+      return { sent, earlier, left: await stored(), found };
+    }
+
+    test('that stops is released after the request in flight, and the other events are due as before', async () => {
+      let claims = 0;
+      const before = (text: string) => (claims += text.includes("set state = 'sending'") ? 1 : 0);
+      const { sent, earlier, left } = await deliver({ isStopping: (count) => count > 0, before });
+      expect({ sent, claims }).toEqual({ sent: 1, claims: 1 });
+      expect(left.filter((row) => 'state' in row && row.state === 'pending')).toEqual(earlier.slice(1));
+    });
+
+    test('that was frozen while it renewed the lease sends nothing in that round', async () => {
+      vi.useFakeTimers({ toFake: ['performance'] });
+      onTestFinished(() => void vi.useRealTimers());
+      const before = (text: string) =>
+        text.includes('set leased_until') && vi.advanceTimersByTime(deliveryLimits.roundMs);
+      const { sent, earlier, left } = await deliver({ before });
+      expect(sent).toBe(0);
+      expect(left).toEqual(earlier);
+    });
+
+    test('whose receiver fails slowly gives it the whole pause after its response', async () => {
+      const hourMs = 3_600_000;
+      const { found } = await deliver({ outcome: { status: 500, durationMs: hourMs } });
+      const text = `select due_at > now() + make_interval(secs => $2) as "isLater" from webhook_deliveries where endpoint_id = $1`;
+      const { rows } = await database.pool.query(text, [found.target.id, hourMs / 1000]);
+      expect(rows).toEqual([{ isLater: true }, { isLater: true }, { isLater: true }]);
+    });
   });
 });
