@@ -44,7 +44,12 @@ beforeAll(async () => {
   };
   const customers = `${source.url}/v1/customers`;
   await fetch(customers, { method: 'POST', headers, body: JSON.stringify(body) });
-  await fetch(customers, { method: 'POST', headers: { ...headers, 'idempotency-key': 'b2' }, body: '{"name":"Bo"}' });
+  // More than is written at a time.
+  const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`key${index}`, 'v'.repeat(500)]));
+  for (const name of ['Bo', 'Cy', 'Di']) {
+    const named = { ...headers, 'idempotency-key': name };
+    await fetch(customers, { method: 'POST', headers: named, body: JSON.stringify({ name, metadata }) });
+  }
   const list = await fetch(`${customers}?limit=1`, { headers: { authorization } });
   const { pagination } = Object(await list.json());
   nextPage = { path: `/v1/customers?limit=1&cursor=${pagination.nextCursor}`, headers: { authorization } };
@@ -91,7 +96,7 @@ async function opened(): Promise<OpenedDatabase> {
 
 test('a backup is readable only by its owner, and restores every row', async () => {
   const stored = await contents(sourceUrl);
-  expect(stored.find(([name]) => name === 'public.customers')?.[1]).toHaveLength(2);
+  expect(stored.find(([name]) => name === 'public.customers')?.[1]).toHaveLength(4);
   // On a slow machine, lines about the progress come first.
   expect(written.split('\n').slice(-2)).toEqual([`Wrote ${stored.length} tables to ${file}`, '']);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -116,7 +121,7 @@ test('a process that serves the database accepts cursors from before the backup'
   expect(restore.output.text).toMatch(/^Restored \d+ tables from the backup of 20\S+$/m);
   await expect.poll(status).toBe(200);
   const analyzed = `select reltuples from pg_class where oid = 'customers'::regclass`;
-  expect((await database.pool.query(analyzed)).rows).toEqual([{ reltuples: 2 }]);
+  expect((await database.pool.query(analyzed)).rows).toEqual([{ reltuples: 4 }]);
 });
 
 test('rejects a database with organizations and leaves it unchanged', async () => {
@@ -165,9 +170,14 @@ test('restores nothing from a truncated backup or another kind of file', async (
   await expect(readBackup({ url }, Readable.from([endless]))).rejects.toThrow(/a line has no end/);
   expect((await database.pool.query('select from organizations')).rowCount).toBe(0);
   expect((await database.pool.query('select from sign_in.secret')).rowCount).toBe(1);
-  const missing = start(['restore', join(tmpdir(), 'no such file')], { DATABASE_URL: url });
-  await missing.exited;
-  expect(missing.output.text).toMatch(/^error: \S.* cannot be read \(ENOENT\)\n$/);
+  for (const [path, code] of [
+    [join(tmpdir(), 'no such file'), 'ENOENT'],
+    [tmpdir(), 'EISDIR'],
+  ] as const) {
+    const unreadable = start(['restore', path], { DATABASE_URL: url });
+    await unreadable.exited;
+    expect(unreadable.output.text).toBe(`error: ${path} cannot be read (${code})\n`);
+  }
 });
 
 test('migrates the backup of an earlier version, which needs an empty database', async () => {
@@ -276,6 +286,14 @@ test('is not made of a database without the tables', async () => {
     'the database is empty: there is nothing to back up',
   );
   expect(output.read()).toBeNull();
+});
+
+test('leaves out the tables of extensions, which the other database may not have', async () => {
+  const { pool, address } = await opened();
+  await migrate({ pool, address });
+  const before = await writeBackup(address, new PassThrough().resume());
+  await pool.query('create table of_extension (); alter extension pg_trgm add table of_extension');
+  expect(await writeBackup(address, new PassThrough().resume())).toBe(before);
 });
 
 test('closing a database ends its connections, even if the ORM has sent nothing', async () => {

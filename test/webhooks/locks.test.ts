@@ -530,10 +530,15 @@ describe('a lease', () => {
   });
 
   describe('of a process', () => {
-    type Work = { isStopping?: (sent: number) => boolean; before?: (text: string) => void; outcome?: object };
+    type Work = {
+      isStopping?: (sent: number) => boolean;
+      before?: (text: string) => void;
+      outcome?: object;
+      round?: number;
+    };
 
     /** Performs the work of a process that has leased an endpoint with three events due, and sends them one by one. */
-    async function deliver({ isStopping = () => false, before = () => {}, outcome = {} }: Work) {
+    async function deliver({ isStopping = () => false, before = () => {}, outcome = {}, round = 100 }: Work) {
       const found = await scene({});
       const lease = await leaseOf(found);
       const stored = async () =>
@@ -544,7 +549,7 @@ describe('a lease', () => {
       const work = {
         pool: poolThat(async (text) => before(text)),
         seal: parts.seal,
-        limits: { ...deliveryLimits, concurrency: 1 },
+        limits: { ...deliveryLimits, concurrency: 1, round },
         isStopping: () => isStopping(sent),
         render: async (_: unknown, claimed: Claimed[]) => new Map(claimed.map(({ id }) => [id, '{}'])),
         sender: { send: async () => ({ ...response, order: (sent += 1) }) },
@@ -570,6 +575,17 @@ describe('a lease', () => {
       const { sent, earlier, left } = await deliver({ before });
       expect(sent).toBe(0);
       expect(left).toEqual(earlier);
+    });
+
+    test('whose turn is over releases the endpoint, although more is due', async () => {
+      vi.useFakeTimers({ toFake: ['performance'] });
+      onTestFinished(() => void vi.useRealTimers());
+      const before = (text: string) =>
+        text.includes('set state = r.state') && vi.advanceTimersByTime(deliveryLimits.turnMs + 1);
+      const { sent, found } = await deliver({ before, round: 1 });
+      expect(sent).toBe(1);
+      const text = 'select lease, due_at <= now() as "isDue" from webhook_endpoints where id = $1';
+      expect((await database.pool.query(text, [found.target.id])).rows).toEqual([{ lease: null, isDue: true }]);
     });
 
     test('whose receiver fails slowly gives it the whole pause after its response', async () => {
