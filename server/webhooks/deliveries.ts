@@ -132,7 +132,7 @@ const write = `update webhook_deliveries d set state = r.state, due_at = coalesc
 const postpone = `update webhook_deliveries d set due_at = r."dueAt"
   from json_to_recordset($3::json) as r("recordId" uuid, "dueAt" timestamptz)
   where d.organization_id = $1 and d.endpoint_id = $2 and d.record_id = r."recordId" and d.state = 'pending'
-    and d.due_at < r."dueAt" and d.${locked("l.endpoint_id = $2 and l.record_id = any($4) and l.state = 'pending'")}`;
+    and d.${locked("l.endpoint_id = $2 and l.record_id = any($4) and l.state = 'pending'")}`;
 
 export async function writeResults(client: Client, { organizationId, id }: Target, results: readonly Result[]) {
   await client.query(write, [organizationId, JSON.stringify(results), results.map((result) => result.id)]);

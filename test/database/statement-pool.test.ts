@@ -59,3 +59,12 @@ test('returns any text as it was sent, in rows of any length', async () => {
   });
   await fc.assert(sent, { numRuns: 60 });
 });
+
+test('names at most 400 statements, so no connection keeps more plans', async () => {
+  const { names } = database.reads;
+  const texts = Array.from({ length: 401 }, (_, index) => `select ${index}`);
+  const named = texts.map((text) => names.of(text));
+  expect(new Set(named.slice(0, 400)).size).toBe(400);
+  expect(named[400]).toBeUndefined();
+  expect(names.of('select 0')).toBe(named[0]);
+});
