@@ -258,23 +258,25 @@ test('an endpoint waits for its own next delivery, and not for those of another'
   expect((await nextDue(database.pool, found.target, 30)).at).toBeNull();
 });
 
-test('the search for changes forgets only what imports of its own organization stored', async () => {
+test('the search for changes forgets only what imports of its own organization stored before what is next', async () => {
   const [own, other] = [await scene(), await scene()];
   const { pool } = database;
+  const until = '2020-01-02T00:00:00Z';
   for (const { organization, records } of [own, other]) {
-    const text = `insert into webhook_imported (organization_id, record_id, revision, updated_at) values ($1, $2, 1, '2020-01-01')`;
-    await pool.query(text, [organization.id, records[0]]);
+    const text = `insert into webhook_imported (organization_id, record_id, revision, updated_at) values ($1, $2, 1, $3)`;
+    for (const [index, updatedAt] of ['2020-01-01', until].entries())
+      await pool.query(text, [organization.id, records[index], updatedAt]);
     const run = `insert into webhook_imports (organization_id, id, kind, started_at) values ($1, $2, 'customers', '2020-01-01')`;
     await pool.query(run, [organization.id, organization.id]);
   }
   const ended = [own, other].map(({ organization: { id } }) => ({ id, endedAt: '', isComplete: true, body: '' }));
-  await forgetImports(pool, own.organization.id, { until: '2020-01-02T00:00:00Z', ended });
+  await forgetImports(pool, own.organization.id, { until, ended });
   const left = async ({ organization }: Scene) => {
     const text = `select organization_id from webhook_imports where organization_id = $1
       union all select organization_id from webhook_imported where organization_id = $1`;
     return (await pool.query(text, [organization.id])).rowCount;
   };
-  expect([await left(own), await left(other)]).toEqual([0, 2]);
+  expect([await left(own), await left(other)]).toEqual([1, 3]);
 });
 
 test('the search for changes finds each one, no matter how many there are, or how many have the same time', async () => {
