@@ -1,22 +1,40 @@
 /** Migrations that take long or wait for another process. */
+import { constants } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { migrate, waitForMigrations } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import { administer, cleanupsAfterAll, ownDatabase } from '../database.ts';
+import { start } from './processes.ts';
 
 const cleanups = cleanupsAfterAll();
+
+/** A connection that holds the lock for migrations of the database. */
+async function migratingOther(url: string): Promise<pg.Client> {
+  const other = new pg.Client({ connectionString: url });
+  await other.connect();
+  cleanups.push(() => other.end());
+  await waitForMigrations(other, () => undefined);
+  return other;
+}
+
+test('a process that waits for a migration can be stopped', async () => {
+  const { url, drop } = await ownDatabase();
+  cleanups.push(drop);
+  await migratingOther(url);
+  const { child, output, end } = start(['serve'], { DATABASE_URL: url, PORT: '0' });
+  cleanups.push(() => child.kill('SIGKILL'));
+  while (!output.text.includes('Waiting for another process')) await delay(5);
+  expect(await end('SIGTERM')).toBe(128 + constants.signals.SIGTERM);
+});
 
 test('a migration waits for another one as long as it takes, regardless of the database’s timeouts, and says so', async () => {
   const { url, name, drop } = await ownDatabase();
   cleanups.push(drop);
   const database = await openDatabase({ url });
   cleanups.push(() => database.orm.close());
-  const other = new pg.Client({ connectionString: url });
-  await other.connect();
-  cleanups.push(() => other.end());
-  await waitForMigrations(other, () => undefined);
+  const other = await migratingOther(url);
   const limitMs = 100;
   for (const limit of ['statement_timeout', 'lock_timeout'])
     await administer(`alter database ${name} set ${limit} = ${limitMs}`);
