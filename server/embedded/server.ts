@@ -71,7 +71,7 @@ export async function startServer(opening: Opening, socket?: string): Promise<Se
   const { cluster, account, logFile } = opening.place;
   await requirePrivate(cluster, account);
   const binaries = await findBinaries(account, dirname(cluster));
-  const socketFolder = await privateFolder(socket ?? socketName(opening.place), account);
+  const socketFolder = await privateFolder(socket ?? (await socketName(opening.place)), account);
   await disownStalePid(opening.place, socketFolder);
   const log = await openLog(logFile);
   await changeOwner(account, logFile);
@@ -138,8 +138,11 @@ export async function endOfLog(path: string, start = 0): Promise<string> {
   return text.trim().split('\n').slice(-5).join('\n');
 }
 
-const socketName = ({ cluster, account }: Place) =>
-  `proposal-api-${hash('sha256', `${account.uid} ${cluster}`, 'hex').slice(0, 16)}`;
+/** Different for a new cluster in the same place: a server of the deleted one may still run, and unlinks its socket. */
+async function socketName({ cluster, account }: Place): Promise<string> {
+  const { birthtimeMs } = await fs.stat(cluster);
+  return `proposal-api-${hash('sha256', `${account.uid} ${cluster} ${birthtimeMs}`, 'hex').slice(0, 16)}`;
+}
 
 export function oneLine(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);

@@ -103,11 +103,7 @@ test.runIf(process.platform === 'linux')('cannot be opened while it is frozen, i
 test('stops with a process that started it and ends without closing it', async () => {
   const dataDir = await emptyFolder();
   await (await open(dataDir)).close();
-  const code = `const { openEmbeddedPostgres } = await import(process.argv[1]);
-    await openEmbeddedPostgres({ dataDir: process.argv[2], settings: { fsync: 'off' } });
-    process.exit();`;
-  const words = ['--input-type=module', '-e', code, import.meta.resolve('../../server/embedded/postgres.ts'), dataDir];
-  await promisify(execFile)(process.execPath, words);
+  await openAndEnd(dataDir, 'process.exit()');
   const lockFile = join(dataDir, 'postgres', 'postmaster.pid');
   await expect.poll(() => stat(lockFile).catch(() => 'removed')).toBe('removed');
 });
@@ -119,8 +115,7 @@ test('a folder that vanishes leaves no orphan process, and is never silently rep
   const pid = Number.parseInt(await readFile(join(cluster, 'postmaster.pid'), 'utf8'), 10);
   await rename(cluster, `${cluster}.away`);
   await database.close();
-  const isRunning = () => readFile(`/proc/${pid}/cmdline`, 'utf8').then(Boolean, () => false);
-  while (await isRunning()) await delay(5);
+  while (await isRunning(pid)) await delay(5);
   await expect(open(dataDir)).rejects.toThrow(
     new RegExp(`^The database in ${cluster} is missing, although .*postgres\\.pgpass is there: restore the folder`),
   );
@@ -128,6 +123,25 @@ test('a folder that vanishes leaves no orphan process, and is never silently rep
   await rm(join(`${cluster}.away`, 'postmaster.pid'), { force: true });
   await rename(`${cluster}.away`, cluster);
   await (await open(dataDir)).close();
+});
+
+test('a folder that is deleted after a kill and filled again keeps its connections when the old server ends', async () => {
+  const dataDir = await emptyFolder();
+  await openAndEnd(dataDir, `process.kill(process.pid, 'SIGKILL')`).catch(() => undefined);
+  const cluster = join(dataDir, 'postgres');
+  const pid = Number.parseInt(await readFile(join(cluster, 'postmaster.pid'), 'utf8'), 10);
+  // Deleting its files would fail while it adds others.
+  await rename(cluster, `${cluster}.away`);
+  await rm(join(dataDir, 'postgres.pgpass'));
+  const database = await open(dataDir);
+  // What the old server does itself once it notices, within a minute, that its folder is gone.
+  process.kill(pid, 'SIGQUIT');
+  while (await isRunning(pid)) await delay(5);
+  const client = new pg.Client(database.connection);
+  await client.connect();
+  expect((await client.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+  await client.end();
+  await database.close();
 });
 
 test('a start that was killed after creating the database leaves a usable password', async () => {
@@ -158,3 +172,14 @@ async function emptyFolder(): Promise<string> {
 
 const open = (dataDir: string, lines: string[] = []) =>
   openEmbeddedPostgres({ dataDir, settings: { fsync: 'off' }, onProgress: (line) => lines.push(line) });
+
+/** Opens the database in another process, which then ends in its own way. */
+function openAndEnd(dataDir: string, end: string) {
+  const code = `const { openEmbeddedPostgres } = await import(process.argv[1]);
+    await openEmbeddedPostgres({ dataDir: process.argv[2], settings: { fsync: 'off' } });
+    ${end};`;
+  const words = ['--input-type=module', '-e', code, import.meta.resolve('../../server/embedded/postgres.ts'), dataDir];
+  return promisify(execFile)(process.execPath, words);
+}
+
+const isRunning = (pid: number) => readFile(`/proc/${pid}/cmdline`, 'utf8').then(Boolean, () => false);
