@@ -7,7 +7,7 @@ import { entities } from './entities.ts';
 import type { Organization } from '../entities/organization.ts';
 import { organizationFilter } from '../entities/owned.ts';
 import { limitInactivity, releaseEndedConnections, stripStatementNames } from './pool.ts';
-import { serverSettings, withOptions } from './server-settings.ts';
+import { serverSettings, unlimitedTransactions, withOptions } from './server-settings.ts';
 import { StatementPool } from './statement-pool.ts';
 
 /** `postgresql://…` */
@@ -119,6 +119,7 @@ export async function openDatabase(address: Address, options: OpenOptions = {}):
     driverOptions: {
       ...connectionTo(address, isLimited ? statementTimeoutMs.others : 0),
       ...connectionOptions,
+      onConnect: async (client: pg.ClientBase) => void (await client.query(unlimitedTransactions)),
       onPoolCreated: (created: pg.Pool) => void (pool = guarded(created, isLimited)),
     },
   });

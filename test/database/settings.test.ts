@@ -22,6 +22,12 @@ beforeAll(async () => {
     'quote_all_identifiers = on',
   ])
     await administer(`alter database ${database.name} set ${setting}`);
+  // PostgreSQL 17 and later.
+  await administer(`do $$ begin
+    if current_setting('transaction_timeout', true) is not null then
+      alter database ${database.name} set transaction_timeout = '1h';
+    end if;
+  end $$`);
   ({ url, name } = database);
 });
 
@@ -51,6 +57,13 @@ test('resets the isolation level, JIT, timeouts and quoting of the database on e
     .map((setting) => `current_setting('${setting}') as ${setting}`)
     .join()}`;
   for (const each of [pool, reads, writes, control, signIns]) expect((await each.query(text)).rows).toEqual([changed]);
+});
+
+test('does not limit transactions of exports, imports, backups and migrations', async () => {
+  const { pool, orm } = await openDatabase({ url });
+  cleanups.push(() => orm.close());
+  const { rows } = await pool.query("select coalesce(current_setting('transaction_timeout', true), '0') as limit");
+  expect(rows).toEqual([{ limit: '0' }]);
 });
 
 test('adds its settings to the options of the URL', async () => {
