@@ -1,21 +1,8 @@
 /** Requests that Node's parser rejects, and those that Node would answer on its own. */
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { exchange, lastBody } from '../exchange.ts';
 import { useWorld } from '../world.ts';
-
-/** Sends the pieces unchanged, and returns everything received until the server closes. */
-async function exchange(url: string, ...pieces: string[]): Promise<string> {
-  const { port } = new URL(url);
-  return await new Promise((resolve, reject) => {
-    const socket = connect(Number(port), '127.0.0.1', () => {
-      for (const piece of pieces) socket.write(piece);
-    });
-    let received = '';
-    socket.on('data', (chunk) => (received += String(chunk)));
-    socket.on('end', () => resolve(received));
-    socket.on('error', reject);
-  });
-}
 
 /** Sends the text, reads the response and never closes; resolves once the server has dropped the connection. */
 async function held(url: string, text: string): Promise<string> {
@@ -35,15 +22,13 @@ async function held(url: string, text: string): Promise<string> {
   });
 }
 
-const problemOf = (text: string): unknown => JSON.parse(text.slice(text.lastIndexOf('\r\n\r\n') + 4));
-
 describe('a request that does not arrive in time', () => {
   const world = useWorld({ timeouts: { request: 300, headers: 300, check: 20 } });
 
   test('is a 408 problem if its headers are late', async () => {
     const text = await exchange(world.url, 'GET /v1/me HTTP/1.1\r\nHost: a\r\nX-Slow: ');
     expect(text).toMatch(/^HTTP\/1.1 408 /);
-    expect(problemOf(text)).toMatchObject({ status: 408, code: 'request_timeout' });
+    expect(lastBody(text)).toMatchObject({ status: 408, code: 'request_timeout' });
   });
 
   test('gets one response and frees its file descriptor, whether or not the client closes its end', async () => {
@@ -70,13 +55,13 @@ describe('an invalid or unsupported HTTP/1.1 request', () => {
   test('CONNECT is a 400 problem', async () => {
     const text = await exchange(world.url, 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n');
     expect(text).toMatch(/^HTTP\/1.1 400 /);
-    expect(problemOf(text)).toMatchObject({ code: 'malformed_request', detail: expect.stringContaining('CONNECT') });
+    expect(lastBody(text)).toMatchObject({ code: 'malformed_request', detail: expect.stringContaining('CONNECT') });
   });
 
   test('two Host headers are a 400 problem', async () => {
     const text = await exchange(world.url, 'GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n');
     expect(text).toMatch(/^HTTP\/1.1 400 /);
-    expect(problemOf(text)).toMatchObject({ code: 'malformed_request', detail: expect.stringContaining('Host') });
+    expect(lastBody(text)).toMatchObject({ code: 'malformed_request', detail: expect.stringContaining('Host') });
   });
 
   test('an error in a pipelined request waits for the response before it', async () => {
@@ -87,7 +72,7 @@ describe('an invalid or unsupported HTTP/1.1 request', () => {
     );
     expect(text).toMatch(/^HTTP\/1.1 200 /);
     expect(text.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
-    expect(problemOf(text)).toMatchObject({ code: 'malformed_request' });
+    expect(lastBody(text)).toMatchObject({ code: 'malformed_request' });
   });
 
   test.each([
@@ -106,7 +91,7 @@ describe('an invalid or unsupported HTTP/1.1 request', () => {
     const text = await exchange(world.url, `GET /v1/customers HTTP/1.1\r\n${headers}${rest}`);
     expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     const detail = 'A GET request cannot have a body. Send filters as query parameters.';
-    if (status === 400) expect(problemOf(text)).toMatchObject({ code: 'malformed_request', detail });
+    if (status === 400) expect(lastBody(text)).toMatchObject({ code: 'malformed_request', detail });
   });
 
   test('a chunked body is rejected as soon as it is too large, before it ends', async () => {
@@ -118,7 +103,7 @@ describe('an invalid or unsupported HTTP/1.1 request', () => {
       `POST /v1/customers HTTP/1.1\r\n${headers}Transfer-Encoding: chunked\r\n\r\n${chunk}`,
     );
     expect(text).toMatch(/^HTTP\/1.1 413 /);
-    expect(problemOf(text)).toMatchObject({ code: 'payload_too_large' });
+    expect(lastBody(text)).toMatchObject({ code: 'payload_too_large' });
   });
 
   test('is rejected once, no matter how much follows it', async () => {
@@ -139,7 +124,7 @@ describe('an invalid or unsupported HTTP/1.1 request', () => {
     }
     process.off('warning', note);
     expect(received.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
-    expect(problemOf(received)).toMatchObject({ code: 'malformed_request' });
+    expect(lastBody(received)).toMatchObject({ code: 'malformed_request' });
     expect(world.log.slice(before).filter(({ code }) => code === 'malformed_request')).toHaveLength(1);
     expect(warnings).toEqual([]);
   });
@@ -183,7 +168,7 @@ describe('a request with Expect: 100-continue', () => {
         expect.stringMatching(/^HTTP\/1.1 4/),
         'Connection: close',
       ]);
-      expect(problemOf(text)).toMatchObject({ code });
+      expect(lastBody(text)).toMatchObject({ code });
     }
   });
 });

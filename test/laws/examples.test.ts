@@ -1,5 +1,4 @@
 /** Every published example of a problem is what the server sends, word for word. */
-import { connect } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { problemExamples } from '../../contract/openapi/problems.ts';
 import type { Problem } from '../../contract/problem.ts';
@@ -9,6 +8,7 @@ import { forOrganization } from '../../server/database/tenant.ts';
 import { eraseCustomer } from '../../server/records/erase-customer.ts';
 import { storedId } from '../../server/records/public-id.ts';
 import { toProblem } from '../../server/problems/translate.ts';
+import { exchange, lastBody } from '../exchange.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import { patientConnection } from '../patient.ts';
@@ -75,7 +75,7 @@ const provoked: Record<ProblemCode, () => Promise<Problem>> = {
   not_found: () => get(`/v1/customers/${unknownId}`),
   route_not_found: () => get('/v1/nowhere'),
   method_not_allowed: async () => (await tenant.call('PUT', '/v1/me', {})).body,
-  request_timeout: () => overSocket('POST /v1/customers HTTP/1.1\r\nHost: a\r\n', impatient.url),
+  request_timeout: () => overSocket('POST /v1/customers HTTP/1.1\r\nHost: a\r\n', impatient),
   external_id_taken: async () => {
     await post('/v1/customers', { name: 'x', externalId: 'e' });
     return post('/v1/customers', { name: 'x', externalId: 'e' });
@@ -158,12 +158,4 @@ async function waitUntil(isSo: () => Promise<boolean>): Promise<void> {
   if (!(await isSo())) await waitUntil(isSo);
 }
 
-function overSocket(bytes: string, url = world.url): Promise<Problem> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.write(bytes));
-    let text = '';
-    socket.on('data', (chunk) => (text += String(chunk)));
-    socket.on('end', () => resolve(JSON.parse(text.split('\r\n\r\n')[1] ?? '')));
-    socket.on('error', reject);
-  });
-}
+const overSocket = async (text: string, { url } = world): Promise<Problem> => lastBody(await exchange(url, text));

@@ -1,13 +1,13 @@
 /** Failures around the service: an unavailable database, slow callers, a shutdown. */
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
-import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { OpenedDatabase } from '../../server/database/orm.ts';
 import { serve } from '../../server/commands/serve/server.ts';
 import { administer, cleanupsAfterAll, ownDatabase } from '../database.ts';
+import { exchange, lastBody } from '../exchange.ts';
 import { useWorld } from '../world.ts';
 
 const cleanups = cleanupsAfterAll();
@@ -73,23 +73,13 @@ describe('migrations', () => {
 describe('slow callers', () => {
   const world = useWorld({ timeouts: { request: 60, headers: 60, check: 20 } });
 
-  const unfinished = (start: string) =>
-    new Promise<string>((resolve, reject) => {
-      const socket = connect(Number(new URL(world.url).port), '127.0.0.1', () => socket.write(start));
-      let received = '';
-      socket.on('data', (chunk) => (received += String(chunk)));
-      socket.on('end', () => resolve(received));
-      socket.on('error', reject);
-    });
-  const bodyOf = (text: string) => JSON.parse(text.split('\r\n\r\n')[1] ?? '');
-
   test('a body that does not arrive in time is also a 408 in the log, with the id of the response', async () => {
     const { key } = await world.organization();
     const head = `POST /v1/customers HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
     const ids: unknown[] = [];
     // On a busy machine, the time may run out before the key is known: then another request is needed.
     const lines = async () => {
-      const problem = bodyOf(await unfinished(`${head}Content-Length: 20\r\n\r\n{`));
+      const problem = lastBody(await exchange(world.url, `${head}Content-Length: 20\r\n\r\n{`));
       expect(problem).toMatchObject({ status: 408, code: 'request_timeout' });
       ids.push(problem.requestId);
       return world.log.filter(({ requestId, method }) => ids.includes(requestId) && method === 'POST');

@@ -1,11 +1,11 @@
 /** Every failure has the same shape, and no input causes a 5xx. */
-import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { problem } from '../../contract/problem.ts';
 import { problemCatalog } from '../../contract/problems/catalog.ts';
 import { v1 } from '../../contract/v1.ts';
 import { operationsOf } from '../../contract/operations.ts';
 import { bodySchema, lists, operationAt } from '../contract.ts';
+import { exchange } from '../exchange.ts';
 import { useWorld } from '../world.ts';
 import type { Answer } from '../world.ts';
 
@@ -348,7 +348,7 @@ describe('requests outside the contract', () => {
   ];
   for (const [what, bytes, status, code] of rude) {
     test(`${what} gets a JSON problem`, async () => {
-      const text = await overSocket(bytes);
+      const text = await exchange(world.url, bytes);
       const [head = '', body = ''] = text.split('\r\n\r\n');
       const [line, ...fields] = head.split('\r\n');
       expect(line).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
@@ -372,21 +372,12 @@ describe('requests outside the contract', () => {
   }
 
   test('OPTIONS * applies to the whole service, and needs no key', async () => {
-    const head = await overSocket('OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    const head = await exchange(world.url, 'OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
     expect(head).toMatch(/^HTTP\/1.1 204 /);
     const methods = /\r\nAllow: (.*)\r\n/.exec(head)?.[1]?.split(', ') ?? [];
     expect(methods.toSorted()).toEqual(['GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST']);
-    expect(await overSocket('GET * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')).toMatch(/^HTTP\/1.1 404 /);
+    expect(await exchange(world.url, 'GET * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')).toMatch(
+      /^HTTP\/1.1 404 /,
+    );
   });
-
-  function overSocket(bytes: string): Promise<string> {
-    const { port } = new URL(world.url);
-    return new Promise((resolve, reject) => {
-      const socket = connect(Number(port), '127.0.0.1', () => socket.write(bytes));
-      let text = '';
-      socket.on('data', (chunk) => (text += String(chunk)));
-      socket.on('end', () => resolve(text));
-      socket.on('error', reject);
-    });
-  }
 });

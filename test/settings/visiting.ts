@@ -64,7 +64,6 @@ export function visit(url: string, constant: Record<string, string> = {}): Visit
   return visiting;
 }
 
-/** A free port, for a service whose PUBLIC_URL does not contain it. */
 /** Sends a form with headers that `fetch` does not allow, such as Host. */
 export function rawRequest(
   port: number,
