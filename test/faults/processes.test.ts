@@ -1,4 +1,5 @@
 /** Several processes on one Redis, side by side and as workers of one command, being stopped and killed. */
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -260,7 +261,7 @@ describe.runIf(hasRedis)('with Redis', { shuffle: false }, () => {
     await expect.poll(count).toBe(40);
   });
 
-  const pidsOf = async ({ child }: Running) => {
+  const pidsOf = async ({ child }: Pick<Running, 'child'>) => {
     const children = await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8');
     return children.split(' ').filter(Boolean).map(Number);
   };
@@ -435,6 +436,26 @@ describe.runIf(hasRedis)('with Redis', { shuffle: false }, () => {
     const other = await startServing([], environment);
     expect(await other.end('SIGHUP')).toBe(0);
     expect(other.output.text).toContain('Stopping: finishing the requests in flight.');
+  });
+
+  test('Ctrl-C, which a terminal also sends to the workers, lets a request in flight finish', async () => {
+    await forget();
+    const { child, output, url } = await startServing(['--workers', '2'], environment);
+    cleanups.push(() => child.kill('SIGKILL'));
+    const exited = once(child, 'exit');
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    let response = '';
+    socket.on('data', (bytes) => (response += String(bytes))).on('error', () => undefined);
+    socket.write(`POST /v1/customers HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${issued.keys[0]}\r\n`);
+    socket.write('Content-Type: application/json\r\nContent-Length: 14\r\nExpect: 100-continue\r\n\r\n');
+    while (!response.includes('100 Continue')) await once(socket, 'data');
+    for (const pid of await pidsOf({ child })) process.kill(pid, 'SIGINT');
+    child.kill('SIGINT');
+    while (!output.text.includes('Stopping: finishing the requests in flight.')) await delay(5);
+    socket.write('{"name":"Ana"}');
+    await exited;
+    expect(response).toMatch(/^HTTP\/1\.1 201 /m);
+    expect(child.exitCode).toBe(0);
   });
 
   test('a second SIGTERM ends a process immediately, even with a request in flight', async () => {
