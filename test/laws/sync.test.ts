@@ -1,5 +1,5 @@
 /** `sort=updatedAt&updatedSince=<syncedThrough>` until hasMore is false never misses a change. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { executeIn } from '../../server/database/tenant.ts';
 import { exportRecords } from '../../server/export/export-records.ts';
 import { Customer } from '../../server/entities/customer.ts';
@@ -105,6 +105,13 @@ describe('syncedThrough', () => {
     });
 
     test('is the start of the oldest open transaction, cut to the millisecond', async () => {
+      // Those in other databases do not count.
+      const elsewhere = await patientConnection(world.database.pool);
+      onTestFinished(async () => {
+        await elsewhere.query('rollback');
+        elsewhere.release();
+      });
+      await elsewhere.query('begin');
       const tenant = await alone.organization();
       for (const name of ['a', 'b']) await tenant.client.customers.create({ name });
       const query = { sort: 'updatedAt', limit: 1 } as const;
