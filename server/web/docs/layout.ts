@@ -113,15 +113,23 @@ const onThisPage = (headings: readonly Section[]): Html =>
     </ul>
   </nav>`;
 
-/** Filled by the script; without it, nothing is shown. */
+/** A form that sends the request of the page; its script shows it. */
 const tryIt = (sample: Sample, root: string): Html =>
-  html`<div
-    class="try"
-    data-root="${root}"
-    data-method="${sample.method}"
-    data-path="${targetOf(sample)}"
-    ${sample.body === undefined ? '' : html`data-body="${JSON.stringify(sample.body, null, 2)}"`}
-  ></div>`;
+  html`<div class="try" data-root="${root}" data-method="${sample.method}" hidden>
+    <h2 id="try-it">Try it</h2>
+    <form autocomplete="off">
+      <label>API key<input name="key" type="password" autocomplete="off" required /></label>
+      <label>Path<input name="path" value="${targetOf(sample)}" required spellcheck="false" /></label>
+      ${sample.body !== undefined && bodyField(sample.body)}
+      <button>Send ${sample.method} request</button>
+    </form>
+    <pre role="status" aria-label="Response" tabindex="0" hidden></pre>
+  </div>`;
+
+const bodyField = (body: unknown): Html =>
+  html`<label
+    >Body<textarea name="body" rows="8" spellcheck="false">${JSON.stringify(body, null, 2)}</textarea>
+  </label>`;
 
 const entry = (url: string, label: string, isCurrent: boolean): Html =>
   html`<li>
