@@ -73,8 +73,7 @@ function responseSection({ responses }: Operation): string[] {
 /** A sentence that links to the record in the response, which may be a list of them. */
 function recordLink(content: Record<string, MediaType>): string {
   const [name = ''] = Object.values(content).map(({ schema }) => schema.$ref?.split('/').at(-1)?.replace('List', ''));
-  const record = records.find((one) => one === name);
-  return record ? ` Its fields: [${name}](/docs/reference/${kebab(record)}).` : '';
+  return Object.hasOwn(recordTitles, name) ? ` Its fields: [${name}](/docs/reference/${kebab(name)}).` : '';
 }
 
 function errorTable({ responses }: Operation): string {
@@ -85,17 +84,23 @@ function errorTable({ responses }: Operation): string {
   return table(['Status', 'Codes'], rows);
 }
 
-/** The schemas that have a page, by their name in the document. */
-export const records = ['Customer', 'Proposal', 'Item', 'Me', 'Pagination', 'Problem'] as const;
-export type RecordName = (typeof records)[number];
+/** The schemas that have a page: name in the document → title. */
+export const recordTitles = {
+  Customer: 'Customer',
+  Proposal: 'Proposal',
+  Item: 'Item',
+  Me: 'Account and key',
+  Pagination: 'Pagination',
+  Problem: 'Problem',
+};
 
-const imports: Partial<Record<RecordName, readonly string[]>> = {
+const imports: Readonly<Record<string, readonly string[]>> = {
   Customer: columnsOf(customerImport),
   Item: columnsOf(itemImport),
   Proposal: columnsOf(proposalImport),
 };
 
-export function recordPage(name: RecordName, title: string, document: Document): string {
+export function recordPage(name: string, title: string, document: Document): string {
   const { schemas } = document.components;
   const schema: Schema = schemas[name] ?? {};
   const uses = usesOf(name, document);
@@ -110,7 +115,7 @@ export function recordPage(name: RecordName, title: string, document: Document):
   ].join('\n\n');
 }
 
-function fieldSection(field: Field, name: RecordName, uses: Uses, { components: { schemas } }: Document): string {
+function fieldSection(field: Field, name: string, uses: Uses, { components: { schemas } }: Document): string {
   const depth = field.name.includes('.') ? '###' : '##';
   const notes = uses.list ? ` ${abilitiesOf(field.name, name, uses)}` : '';
   return `${depth} ${field.name}\n\n*${typeText(field.schema, schemas)}.*${notes}\n\n${field.schema.description ?? ''}`;
@@ -119,7 +124,7 @@ function fieldSection(field: Field, name: RecordName, uses: Uses, { components: 
 type Uses = { list?: Operation | undefined; created: ReadonlySet<string>; updated: ReadonlySet<string> };
 
 /** The operations that list, create and update the record. */
-function usesOf(name: RecordName, document: Document): Uses {
+function usesOf(name: string, document: Document): Uses {
   const { schemas } = document.components;
   const fieldsWritten = (schema: Schema = {}) =>
     new Set(fieldsOf(schema, schemas).flatMap((one) => (one.schema.readOnly ? [] : [one.name])));
@@ -130,7 +135,7 @@ function usesOf(name: RecordName, document: Document): Uses {
   };
 }
 
-function abilitiesOf(field: string, name: RecordName, { list, created, updated }: Uses): string {
+function abilitiesOf(field: string, name: string, { list, created, updated }: Uses): string {
   const settable = [created.has(field) && 'create', updated.has(field) && 'update'].filter((one) => one !== false);
   const parameters = list?.parameters ?? [];
   const filters = parameters.filter((one) => one.in === 'query' && filteredBy(one.name) === field);

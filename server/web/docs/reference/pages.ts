@@ -7,8 +7,7 @@ import { expandedDocument } from '../../../../contract/openapi/openapi.ts';
 import { metadataOf, operationsOf } from '../../../../contract/operations.ts';
 import { v1 } from '../../../../contract/v1.ts';
 import type { Guide } from '../guides.ts';
-import { operationPage, recordPage, records } from './detail-pages.ts';
-import type { RecordName } from './detail-pages.ts';
+import { operationPage, recordPage, recordTitles } from './detail-pages.ts';
 import { pathOf, sampleOf } from './samples.ts';
 import type { Sample } from './samples.ts';
 import { json, kebab, operationsIn, table, typeText } from './schema-text.ts';
@@ -16,18 +15,9 @@ import { json, kebab, operationsIn, table, typeText } from './schema-text.ts';
 /** `sample` is the request that a reader can send from the page. */
 export type ReferencePage = Guide & { markdown: () => string; sample?: () => Sample };
 
-const titles: Record<RecordName, string> = {
-  Customer: 'Customer',
-  Proposal: 'Proposal',
-  Item: 'Item',
-  Me: 'Account and key',
-  Pagination: 'Pagination',
-  Problem: 'Problem',
-};
-
 const operations = operationsOf(v1).map((route) => ({ route, ...metadataOf(route) }));
 const operationSlug = (operationId: string): string => `reference/${kebab(operationId)}`;
-const recordSlug = (name: RecordName): string => `reference/${kebab(name)}`;
+const recordSlug = (name: string): string => `reference/${kebab(name)}`;
 
 export function referencePages(): ReferencePage[] {
   const read = once(() => expandedDocument(exampleUrl));
@@ -45,11 +35,11 @@ export function referencePages(): ReferencePage[] {
       markdown: () => operationPage(route, operationOf(read(), operationId), read()),
       sample: () => sampleOf(route, operationOf(read(), operationId)),
     })),
-    ...records.map((name) => ({
+    ...Object.entries(recordTitles).map(([name, title]) => ({
       slug: recordSlug(name),
-      title: titles[name],
+      title,
       summary: `Every field of this object: its type, its meaning, and where it can be used.`,
-      markdown: () => recordPage(name, titles[name], read()),
+      markdown: () => recordPage(name, title, read()),
     })),
     {
       slug: 'reference/events',
@@ -93,7 +83,9 @@ ${operationTable()}
 
 ## Objects
 
-${records.map((name) => `- [${titles[name]}](/docs/${recordSlug(name)})`).join('\n')}
+${Object.entries(recordTitles)
+  .map(([name, title]) => `- [${title}](/docs/${recordSlug(name)})`)
+  .join('\n')}
 
 ## More
 

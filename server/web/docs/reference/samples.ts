@@ -1,9 +1,7 @@
 /** A sample request for each operation in curl, TypeScript and Python; the tests run them all. */
 import { inspect } from 'node:util';
-import { isAppRoute } from '@ts-rest/core';
 import type { AppRoute } from '@ts-rest/core';
 import { exampleUrl } from '../../../../contract/examples.ts';
-import { metadataOf } from '../../../../contract/operations.ts';
 import { v1 } from '../../../../contract/v1.ts';
 import type { Operation } from '../../../../contract/openapi/document.ts';
 
@@ -70,12 +68,9 @@ ${name === 'list' ? `for await (const ${record} of ${call}) console.log(${record
 
 /** The names of this operation in the client: `['customers', 'list']`. */
 function clientNameOf(route: AppRoute): [string, string] {
-  const { operationId } = metadataOf(route);
-  for (const [resource, routes] of Object.entries(v1)) {
-    for (const [name, one] of Object.entries(routes))
-      if (isAppRoute(one) && metadataOf(one).operationId === operationId) return [resource, name];
-  }
-  throw new Error(`The contract has no operation ${operationId}.`);
+  for (const [resource, routes] of Object.entries(v1))
+    for (const [name, one] of Object.entries(routes)) if (one === route) return [resource, name];
+  throw new Error(`The contract has no operation at ${route.path}.`);
 }
 
 function python({ method, path, query, body }: Sample): string {
