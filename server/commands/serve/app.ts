@@ -17,7 +17,7 @@ import { DeadlineError, toProblem } from '../../problems/translate.ts';
 import { sendProblem } from '../../http/send-problem.ts';
 import { parseQuery } from '../../text/query.ts';
 import { sendErrorPage } from '../../web/settings/error-page.ts';
-import type { RouterParts } from '../../web/settings/routes.ts';
+import type { RouterParts } from '../../web/settings/services.ts';
 import { rejectOtherMethods } from '../../problems/method-not-allowed.ts';
 import { siteRoutes, unknownPage } from '../../web/site.ts';
 

@@ -11,7 +11,7 @@ import { Member } from '../../entities/organization.ts';
 import type { Organization } from '../../entities/organization.ts';
 import { claimWarnings, readWarnings, releaseWarnings } from '../../keys/warnings.ts';
 import type { Warning } from '../../keys/warnings.ts';
-import type { SettingsOptions } from '../../web/settings/routes.ts';
+import type { SettingsOptions } from '../../web/settings/services.ts';
 
 export const fifteenMinutesMs = 15 * 60_000;
 

@@ -12,7 +12,7 @@ import { serve } from './server.ts';
 import { memoryRateLimiter } from '../../limits/rate-limit.ts';
 import { messageOf } from '../../problems/message-of.ts';
 import { privateFolder } from '../../uploads/files.ts';
-import type { SettingsOptions } from '../../web/settings/routes.ts';
+import type { SettingsOptions } from '../../web/settings/services.ts';
 import { collectGarbage, setServingFlags } from '../v8-flags.ts';
 import { printStartup } from '../startup.ts';
 import type { StopSignal } from '../stop-signal.ts';

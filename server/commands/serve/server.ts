@@ -16,7 +16,7 @@ import { expireRegularly } from './retention.ts';
 import { createBackground } from '../../database/background.ts';
 import { signingSecret } from '../../accounts/signing-secret.ts';
 import type { Secret } from '../../text/signatures.ts';
-import type { SettingsOptions } from '../../web/settings/routes.ts';
+import type { SettingsOptions } from '../../web/settings/services.ts';
 import { limitConnections } from '../../http/connections.ts';
 import { failureLog } from '../../http/log.ts';
 import type { Log } from '../../http/log.ts';

@@ -23,7 +23,7 @@ import { createSeal } from '../../text/seal.ts';
 import { createSender, sendLimits } from '../../outgoing/send.ts';
 import type { SendLimits } from '../../outgoing/send.ts';
 import { createSwitchOff } from '../../webhooks/switch-off.ts';
-import type { SettingsOptions } from '../../web/settings/routes.ts';
+import type { SettingsOptions } from '../../web/settings/services.ts';
 import type { Secret } from '../../text/signatures.ts';
 
 export type WebhookOptions = {

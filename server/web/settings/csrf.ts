@@ -11,8 +11,6 @@ import { Problem } from '../../problems/problem.ts';
 import { isSigned, sign } from '../../text/signatures.ts';
 import type { Secret } from '../../text/signatures.ts';
 
-export type CsrfTokens = ReturnType<typeof csrfTokens>;
-
 export function csrfTokens(secret: Secret) {
   const signedText = (...words: [sessionId: string, memberId: string, id: string]) => `csrf ${words.join(' ')}`;
   return {

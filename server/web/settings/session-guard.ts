@@ -12,7 +12,8 @@ import { field } from './fields.ts';
 import type { Rejected } from './fields.ts';
 import { sendPage } from './layout.ts';
 import { rejectTooMany } from './visit.ts';
-import type { Change, Params, PublicRequest, Result, SettingsServices, Visit } from './visit.ts';
+import type { SettingsServices } from './services.ts';
+import type { Change, Params, PublicRequest, Result, Visit } from './visit.ts';
 
 type Handler<Subject> = (subject: Subject) => Result | Promise<Result>;
 

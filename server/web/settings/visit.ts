@@ -1,24 +1,14 @@
-/** What the routes of the settings share: the services, and what handlers get and return. */
+/** What handlers of the settings get and return. */
 import type { Request, Response } from 'express';
 import type { Kind } from '../../../contract/fields.ts';
-import type { KnownDevices } from '../../accounts/known-devices.ts';
-import type { Mail, Mailer } from '../../outgoing/mail.ts';
-import type { SecondStep } from '../../accounts/second-step.ts';
-import type { SignIns, Visitor } from '../../accounts/sign-in.ts';
-import type { SingleSignOn } from '../../accounts/single-sign-on.ts';
-import type { TwoFactor } from '../../accounts/two-factor.ts';
-import type { Clients } from '../../connect/clients.ts';
-import type { KeyDirectory } from '../../keys/directory.ts';
-import type { UsageLog } from '../../keys/usage.ts';
-import type { AdmissionParts } from '../../api/perform.ts';
+import type { Visitor } from '../../accounts/sign-in.ts';
+import type { Mail } from '../../outgoing/mail.ts';
 import { Problem } from '../../problems/problem.ts';
 import { storedId } from '../../records/public-id.ts';
 import { adminsOnly } from '../../records/require-admin.ts';
-import type { Uploads } from '../../uploads/uploads.ts';
-import type { EndpointParts } from '../../webhooks/endpoints.ts';
-import type { CsrfTokens } from './csrf.ts';
 import { pageNotFound } from './page.ts';
 import type { Page } from './page.ts';
+import type { SettingsServices } from './services.ts';
 
 export type Params = Record<string, string>;
 
@@ -72,30 +62,6 @@ export function inWords(seconds: number): string {
   if (seconds < 60) return seconds === 1 ? 'a second' : `${seconds} seconds`;
   return seconds === 60 ? 'a minute' : `${Math.ceil(seconds / 60)} minutes`;
 }
-
-/** Parts of the service, including the rate limit, which also applies to members who look at records. */
-export type SettingsParts = AdmissionParts & {
-  keys: KeyDirectory;
-  usage: UsageLog;
-  uploads: Uploads;
-  webhooks: EndpointParts;
-  /** For failures outside a request, such as sending mail. */
-  onError: (error: unknown) => void;
-};
-
-export type SettingsServices = SettingsParts & {
-  signIns: SignIns;
-  twoFactor: TwoFactor;
-  secondStep: SecondStep;
-  csrf: CsrfTokens;
-  devices: KnownDevices;
-  /** Undefined if no mail server is configured. */
-  mailer: Mailer | undefined;
-  /** Undefined if no OpenID provider is configured. */
-  singleSignOn: SingleSignOn | undefined;
-  /** The applications that ask for a key. */
-  clients: Clients;
-};
 
 /** Sends in the background: no request waits for the mail server. */
 export const sendMail = ({ mailer, onError }: Pick<SettingsServices, 'mailer' | 'onError'>, mail: Mail): void =>

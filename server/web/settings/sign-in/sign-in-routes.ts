@@ -19,7 +19,8 @@ import type { Page } from '../page.ts';
 import { deviceOf, homePath, localPath, setCookies, signInPath, visitorOf } from '../session-guard.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { rejectTooMany } from '../visit.ts';
-import type { PublicRequest, SettingsServices } from '../visit.ts';
+import type { SettingsServices } from '../services.ts';
+import type { PublicRequest } from '../visit.ts';
 import { continueSignIn } from './code-page.ts';
 import { forgottenDonePage, forgottenPage, passwordPage, signInPage, usedLinkPage } from './sign-in-page.ts';
 
