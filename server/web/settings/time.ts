@@ -7,6 +7,7 @@ const units = [
   [86_400, 'day'],
 ] as const;
 
+const relative = new Intl.RelativeTimeFormat('en');
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
 
 /** How long ago, within the last month; otherwise the day. */
@@ -16,8 +17,7 @@ export function ago(at: string, nowMs = Date.now()): string {
   if (seconds < 60) return 'just now';
   if (seconds >= 30 * 86_400) return dayOf(at);
   const [size, name] = units.findLast(([unit]) => seconds >= unit) ?? units[0];
-  const count = Math.floor(seconds / size);
-  return `${count} ${name}${count === 1 ? '' : 's'} ago`;
+  return relative.format(-Math.floor(seconds / size), name);
 }
 
 export const dayOf = (at: string): string => day.format(new Date(at));
