@@ -7,14 +7,14 @@ import type { RequestHandler } from 'express';
 export type Asset = {
   /** Name in the URL, such as `settings.3f2a9c0d1e.css`. */
   name: string;
-  plain: Buffer;
+  bytes: Buffer;
 };
 
 export function readAsset(source: URL): Asset {
-  const plain = readFileSync(source);
-  const hash = createHash('sha256').update(plain).digest('hex').slice(0, 10);
+  const bytes = readFileSync(source);
+  const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 10);
   const [stem = ''] = basename(source.pathname).split('.');
-  return { name: `${stem}.${hash}${extname(source.pathname)}`, plain };
+  return { name: `${stem}.${hash}${extname(source.pathname)}`, bytes };
 }
 
 /** Handles `GET …/:file`; calls `next` for unknown names. */
@@ -24,6 +24,6 @@ export function serveAssets(assets: Iterable<Asset>): RequestHandler<{ file: str
     const asset = byName.get(request.params.file);
     if (!asset) return next();
     response.set('Cache-Control', 'public, max-age=31536000, immutable');
-    response.type(extname(asset.name)).send(asset.plain);
+    response.type(extname(asset.name)).send(asset.bytes);
   };
 }

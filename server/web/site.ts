@@ -40,7 +40,7 @@ export function siteRoutes({ baseUrl, securityContact }: SiteParts): Router {
   router.get('/', (_, response) => sendPage(response, welcomePage));
   // An SVG at the URL that browsers request by default; browsers that need a bitmap show no icon.
   router.get('/favicon.ico', (_, response) => {
-    response.set('Cache-Control', `public, max-age=${oneDay}`).type('svg').send(icon.plain);
+    response.set('Cache-Control', `public, max-age=${oneDay}`).type('svg').send(icon.bytes);
   });
   router.get('/robots.txt', (_, response) => {
     response.type('text/plain').send(`${robots}\nSitemap: ${baseUrl()}/sitemap.xml\n`);

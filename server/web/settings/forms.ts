@@ -48,7 +48,7 @@ type Question = {
   title: string;
   /** The subject, shown below the title. */
   about?: string | Html;
-  text?: string | Html | readonly Html[];
+  text?: string | Html;
   fields?: Html;
   button: string;
   isDestructive?: boolean;
