@@ -119,6 +119,10 @@ const printRow = ({ head, cells, actions }: Row, heads: readonly string[], withA
     ${withActions && html`<td role="cell" class="actions">${actions}</td>`}
   </tr>`;
 
+/** For members who may see a page but not use it. `privilege`: such as `manage members`. */
+export const onlyAdmins = (privilege: string): Html =>
+  html`<p class="notice plain">Only admins of the organization can ${privilege}.</p>`;
+
 /** The notice on a page that needs the Team plan, and how to upgrade. `need`: such as `Webhooks need`. */
 export const teamNotice = (need: string, visit: Visit, more?: Html): Html =>
   html`<div class="notice plain">

@@ -11,7 +11,7 @@ import { failedNotice, postForm } from '../forms.ts';
 import { sectionPage } from '../page.ts';
 import type { Page } from '../page.ts';
 import { readList, recordKinds, recordPath, titleOf } from '../records/record-kinds.ts';
-import { card, collapsible, responsiveTable, teamNotice } from '../sections.ts';
+import { card, collapsible, onlyAdmins, responsiveTable, teamNotice } from '../sections.ts';
 import { timeDay } from '../time.ts';
 import { count } from '../usage/usage-chart.ts';
 import type { Visit } from '../visit.ts';
@@ -37,8 +37,7 @@ export function importPage(visit: Visit, view: ImportView) {
 }
 
 function sectionsFor(visit: Visit, view: ImportView): Html {
-  if (visit.member.role !== 'admin')
-    return html`<p class="notice plain">Only admins of the organization can import and export.</p>`;
+  if (visit.member.role !== 'admin') return onlyAdmins('import and export');
   if (visit.organization.plan !== 'team') return teamNotice('Your records are kept. Import and export need', visit);
   return html`${failedNotice(view.rejected)} ${importSections(visit, view)} ${historySection(view.ended ?? [])}
   ${exportSection(visit, view.rejectedExport)}`;
@@ -146,9 +145,7 @@ async function recordList(
       cells: [html`<code>${record.id}</code>`],
     }));
   const title = deed === 'created' ? 'Created' : 'Changed';
-  return html` <section class="card" aria-label="${title}">
-    <h2>${title}</h2>
-    ${responsiveTable({ label: title, heads: ['Name', 'ID'], rows, empty: 'These records no longer exist.' })}
-    ${all > rows.length && html`<p class="quiet">The first ${count(rows.length)} of ${count(all)}.</p>`}
-  </section>`;
+  const content = html`${responsiveTable({ label: title, heads: ['Name', 'ID'], rows, empty: 'These records no longer exist.' })}
+  ${all > rows.length && html`<p class="quiet">The first ${count(rows.length)} of ${count(all)}.</p>`}`;
+  return card(deed, title, content);
 }

@@ -20,6 +20,7 @@ import {
   howToUpgrade,
   teamNotice,
   notice,
+  onlyAdmins,
   secretSection,
   section,
   copyable,
@@ -83,8 +84,7 @@ const newKey = ({ name, raw, oldKeyEndsAt }: NewKey, live: readonly ApiKey[]) =>
   });
 
 function createSection(visit: Visit, { overview, rejected }: KeysView) {
-  if (visit.member.role !== 'admin')
-    return html`<p class="notice plain">Only admins of the organization can create, rename and revoke keys.</p>`;
+  if (visit.member.role !== 'admin') return onlyAdmins('create, rename and revoke keys');
   if (overview.live.length >= maximumLiveKeys) {
     return html`<p class="notice plain">All ${maximumLiveKeys} keys are in use. Revoke one to create another.</p>`;
   }
@@ -119,15 +119,13 @@ function teamSection(visit: Visit, { overview }: KeysView) {
   const paused =
     overview.live.length > 0 ? html`<p>The keys below are kept and will work again on the Team plan.</p>` : undefined;
   if (visit.member.role !== 'admin') return teamNotice('API keys and API access need', visit, paused);
-  return html` <section class="card team" aria-labelledby="team">
-    <h2 id="team">API keys need the Team plan</h2>
-    <p>${visit.organization.name} is on the Free plan. With Team you get:</p>
+  const content = html`<p>${visit.organization.name} is on the Free plan. With Team you get:</p>
     <ul>
       ${teamBenefits.map((line) => html`<li>${line}</li>`)}
     </ul>
     <p class="quiet">${howToUpgrade(visit)}</p>
-    ${paused}
-  </section>`;
+    ${paused}`;
+  return card('team', 'API keys need the Team plan', content);
 }
 
 const placeholder = 'YOUR_API_KEY';

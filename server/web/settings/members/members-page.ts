@@ -9,7 +9,7 @@ import { field, problemOf, selectField, textField } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { postForm, questionPage } from '../forms.ts';
 import { sectionPage } from '../page.ts';
-import { badge, card, counted, notice, responsiveTable, secretSection, section } from '../sections.ts';
+import { badge, card, counted, notice, onlyAdmins, responsiveTable, secretSection, section } from '../sections.ts';
 import { timeAgo } from '../time.ts';
 import type { Visit } from '../visit.ts';
 
@@ -45,7 +45,7 @@ export function membersPage(visit: Visit, view: MembersView) {
   const table = responsiveTable({ label: 'Members', heads, rows, empty: 'No member matches this search.' });
   const list = view.count > membersOnPage ? html`${searchForm(view)} ${table} ${pageLinks(view)}` : table;
   const content = html`${notice('done', done)}${notice('failed', failure)} ${issued && issuedLink(issued)}
-  ${!issued && (isAdmin ? inviteSection(visit, view.rejectedInvitation) : html`<p class="notice plain">Only admins of the organization can manage members.</p>`)}
+  ${!issued && (isAdmin ? inviteSection(visit, view.rejectedInvitation) : onlyAdmins('manage members'))}
   ${section('members', counted('Members', view.count), list)}
   ${!issued && isAdmin && html`${policySection(visit)} ${organizationSection(visit, view.rejectedDetails)}`}`;
   return sectionPage('/settings/members', lead, content, issued && { title: 'Password link', status: 201 });

@@ -12,7 +12,17 @@ import type { Rejected } from '../fields.ts';
 import { failedNotice, postForm } from '../forms.ts';
 import { sectionPage } from '../page.ts';
 import type { Page } from '../page.ts';
-import { badge, card, counted, notice, responsiveTable, secretSection, section, teamNotice } from '../sections.ts';
+import {
+  badge,
+  card,
+  counted,
+  notice,
+  onlyAdmins,
+  responsiveTable,
+  secretSection,
+  section,
+  teamNotice,
+} from '../sections.ts';
 import { timeAgo } from '../time.ts';
 import type { Visit } from '../visit.ts';
 
@@ -28,12 +38,7 @@ type View = {
 };
 
 /** For members, whose menu has the section too. */
-export const onlyAdminsPage = sectionPage(
-  webhooksPath,
-  '',
-  html`<p class="notice plain">Only admins of the organization can manage webhooks.</p>`,
-  { status: 403 },
-);
+export const onlyAdminsPage = sectionPage(webhooksPath, '', onlyAdmins('manage webhooks'), { status: 403 });
 
 export function webhooksPage(visit: Visit, view: View) {
   const { endpoints, done, rejected } = view;
