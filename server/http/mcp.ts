@@ -49,8 +49,9 @@ export function mcpEndpoint({ handshakes, ...parts }: Parts): RequestHandler {
     // A tool call that the protocol rejects counts as a handshake.
     if (!isCounted) await takeHandshake();
     response.status(reply.status);
-    // Whether the connection stays open is up to the server and the client.
-    for (const [name, value] of reply.headers) if (name !== 'connection') response.set(name, value);
+    // Whether the connection stays open is up to the server and the client; caching is as for every other response.
+    for (const [name, value] of reply.headers)
+      if (name !== 'connection' && name !== 'cache-control') response.set(name, value);
     response.end(text);
   };
 }

@@ -107,6 +107,7 @@ describe('POST /mcp', () => {
     const { key } = await world.organization();
     const who = await rpc(key, 'tools/call', { name: 'who_am_i' });
     expect(who.headers.get('x-ratelimit-remaining')).toBe('99');
+    expect(who.headers.get('cache-control')).toBe('private, no-cache');
     const get = await fetch(`${world.url}/mcp`, { headers: { authorization: `Bearer ${key}` } });
     expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
     const options = await fetch(`${world.url}/mcp`, { method: 'OPTIONS' });
