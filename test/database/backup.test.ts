@@ -134,7 +134,7 @@ test('keeps an organization that is being created when it begins', async () => {
   const database = await opened();
   const { url } = database.address;
   await migrate(database);
-  const creating = await database.pool.connect();
+  const creating = await patientConnection(database.pool);
   await creating.query('begin');
   await creating.query(
     `insert into organizations (id, name, slug, plan, currency) values (gen_random_uuid(), 'New', 'new', 'team', 'USD')`,

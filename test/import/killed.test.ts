@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { waitingStatements } from '../locks.ts';
+import { patientConnection } from '../patient.ts';
 import { program } from '../program.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
@@ -93,7 +94,7 @@ test.each([
 ])('an import of %j that loses its connection says how much it has stored', async (words, advice) => {
   const tenant = await start();
   const { pool } = world.database;
-  const holder = await pool.connect();
+  const holder = await patientConnection(pool);
   await holder.query('begin');
   const taking = `update customers set external_id = 'N-1500' where organization_id = $1 and external_id = 'C-0'`;
   await holder.query(taking, [tenant.organization.id]);
