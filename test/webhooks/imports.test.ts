@@ -5,6 +5,7 @@ import { switchEndpoint } from '../../server/webhooks/endpoints.ts';
 import { resend } from '../../server/webhooks/log.ts';
 import { waitingStatements } from '../locks.ts';
 import { importInto, withFile } from '../import/importing.ts';
+import { patientConnection } from '../patient.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import { useReceiver } from './receiver.ts';
@@ -74,8 +75,8 @@ describe('an import', () => {
 
   test('hides no changes by others, not even to records that it stored', async () => {
     const { tenant, summary } = await scene();
-    const holder = await world.database.pool.connect();
-    onTestFinished(() => holder.release(true));
+    const holder = await patientConnection(world.database.pool);
+    onTestFinished(() => holder.release());
     // Nothing is found before this transaction ends, and then everything together.
     await holder.query('begin');
     await importInto(world, tenant).rows('customers', row('a'), row('b'));
@@ -143,8 +144,8 @@ describe('an import', () => {
     const switchOn = async () => {
       for (const on of [false, true]) await switchEndpoint(tenant.em(), tenant.admin, { id: endpoint.id, on });
     };
-    const holder = await world.database.pool.connect();
-    onTestFinished(() => holder.release(true));
+    const holder = await patientConnection(world.database.pool);
+    onTestFinished(() => holder.release());
     // Nothing is found before the first transaction ends; the second import waits for the row that it has locked.
     await holder.query('begin');
     await importInto(world, tenant).rows('customers', row('b'));
