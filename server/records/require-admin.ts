@@ -1,5 +1,4 @@
 /** Work that only admins may do; whether a member still is one is read inside the transaction that depends on it. */
-import { LockMode } from '@mikro-orm/core';
 import { forUpdate } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { Member, Organization } from '../entities/organization.ts';
@@ -39,14 +38,11 @@ export const asAdmin = <T>(
   );
 };
 
-/**
- * Locks the organization and then the member, in the same order as everything else that locks both. A concurrent removal
- * or demotion waits for this, or this waits for it and rejects.
- */
+/** Locks the organization, as a removal or demotion does: either waits for the other, and this rejects if it was later. */
 export async function requireAdmin(em: ScopedEntityManager, actor: Actor, privilege: string): Promise<Organization> {
   const organization = await lockOrganization(em);
-  const options = { lockMode: LockMode.PESSIMISTIC_READ, refresh: true };
-  const member = await em.findOne(Member, { id: actor.id, organizationId: actor.organizationId }, options);
+  const where = { id: actor.id, organizationId: actor.organizationId };
+  const member = await em.findOne(Member, where, { refresh: true });
   if (member?.role !== 'admin' || member.removedAt !== null) throw adminsOnly(privilege);
   return organization;
 }

@@ -1,5 +1,5 @@
 /** The functions themselves reject everyone but an admin of the organization, no matter how a request gets that far. */
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { addMember, changeRole, removeMember, resetTwoFactor } from '../../server/accounts/members.ts';
 import { changeOrganization, requireTwoFactor } from '../../server/accounts/organizations.ts';
 import type { ScopedEntityManager } from '../../server/database/tenant.ts';
@@ -9,6 +9,8 @@ import { storedId } from '../../server/records/public-id.ts';
 import type { Actor } from '../../server/records/require-admin.ts';
 import * as endpoints from '../../server/webhooks/endpoints.ts';
 import { resend, resendFailed, sendTest } from '../../server/webhooks/log.ts';
+import { waitingStatements } from '../locks.ts';
+import { patientConnection } from '../patient.ts';
 import { parts } from '../webhooks/scene.ts';
 import { useWorld } from '../world.ts';
 import { scene, stateOf } from './every-route.ts';
@@ -84,6 +86,21 @@ describe.each(Object.entries(ownPeople))('%s', (_, person) => {
       expect(await rejections()).toBe(logged + 1);
     },
   );
+});
+
+test('an admin who is demoted while a request waits for it is rejected', async () => {
+  const { organization, em } = ours.tenant;
+  const actor = await someone(world, ours.tenant, 'admin');
+  const demotion = await patientConnection(world.database.pool);
+  onTestFinished(() => demotion.release());
+  await demotion.query('begin');
+  await demotion.query('select from organizations where id = $1 for update', [organization.id]);
+  const creating = issueKey(em(), actor, { name: 'Late' });
+  const rejected = expect(creating).rejects.toMatchObject({ code: 'role' });
+  await expect.poll(async () => (await waitingStatements(world.database)).join()).toContain('"organizations"');
+  await demotion.query(`update members set role = 'member' where id = $1`, [actor.id]);
+  await demotion.query('commit');
+  await rejected;
 });
 
 const strangers: Record<string, () => Promise<Actor>> = {
