@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { lockPasswords, matchPassword } from '../../server/accounts/credentials.ts';
-import { choosePassword } from '../../server/accounts/password-links.ts';
+import { choosePassword, issueLink, redeemLink } from '../../server/accounts/password-links.ts';
 import { readSessions } from '../../server/accounts/sessions.ts';
 import { hashPassword, passwordProblem, verifyPassword } from '../../server/accounts/passwords.ts';
 import { waitingStatements } from '../locks.ts';
@@ -140,6 +140,20 @@ test.each(['before', 'after'])(
     expect((await late.get(path)).status).toBe(303);
   },
 );
+
+test('a password link that is used twice at the same time sets one password', async () => {
+  const { member } = await scene();
+  const { signIns } = world.database;
+  const token = await issueLink(signIns, member);
+  const holder = await patientConnection(world.database.pool);
+  await holder.query('begin');
+  await holder.query('select from sign_in."verification" where value = $1 for update', [member.id]);
+  const both = [next, `${next} entirely`].map(async (typed) => (await redeemLink(signIns, token, typed)).length);
+  await expect.poll(async () => (await waitingStatements(world.database)).length).toBe(2);
+  await holder.query('commit');
+  holder.release();
+  expect((await Promise.all(both)).toSorted()).toEqual([0, 1]);
+});
 
 describe('sessions', () => {
   test('are listed with browser and network, and can be ended one by one or all but this one', async () => {
