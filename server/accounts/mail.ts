@@ -1,13 +1,14 @@
 /** Mail to members. */
 import type { Member } from '../entities/organization.ts';
 import type { Mail } from '../outgoing/mail.ts';
+import { linkHours } from './password-links.ts';
 
-type PasswordLink = { organization: string; sender: string; link: string; hours: number };
+type PasswordLink = { organization: string; sender: string; link: string };
 
 /** Invites a new member, or lets one who has signed in before choose a new password. */
 export function passwordLinkMail(
   { email, lastSignedInAt }: Member,
-  { organization, sender, link, hours }: PasswordLink,
+  { organization, sender, link }: PasswordLink,
 ): Mail {
   const invites = lastSignedInAt === null;
   return {
@@ -15,7 +16,7 @@ export function passwordLinkMail(
     subject: invites ? `${sender} invited you to ${organization}` : `Choose a new password for ${organization}`,
     text: `${sender} ${invites ? 'invited you to' : 'sent you a link to choose a new password for'} the settings of ${organization}, where its API keys are managed.
 
-Choose a password within ${hours} hours:
+Choose a password within ${linkHours} hours:
 
 ${link}
 

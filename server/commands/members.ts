@@ -190,7 +190,7 @@ function printWithLink(member: Member, passwordLink: string | null, json: boolea
 
 /** The link is printed in any case: mail may fail. */
 async function mailLink(member: Member, { organization, link }: { organization: string; link: string }) {
-  const facts = { organization, sender: 'The operator of this service', link, hours: linkHours };
+  const facts = { organization, sender: 'The operator of this service', link };
   await sendMail(passwordLinkMail(member, facts), {
     sent: 'The link was also sent',
     unsent: 'The link could not be sent',

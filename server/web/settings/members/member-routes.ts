@@ -11,7 +11,7 @@ import {
   resetTwoFactor,
   searchMembers,
 } from '../../../accounts/members.ts';
-import { issueLink as issuePasswordLink, linkHours, pathOfLink } from '../../../accounts/password-links.ts';
+import { issueLink as issuePasswordLink, pathOfLink } from '../../../accounts/password-links.ts';
 import { ApiKey, Member } from '../../../entities/organization.ts';
 import type { Role } from '../../../entities/organization.ts';
 import { liveKeys } from '../../../keys/list.ts';
@@ -161,14 +161,14 @@ async function reset(change: Change): Promise<string> {
 async function showLink(change: Change, member: Member) {
   const { database, baseUrl } = change.context;
   const link = baseUrl() + pathOfLink(await issuePasswordLink(database.signIns, member));
-  return show(change, { issued: { member, link, hours: linkHours, mail: await mailLink(change, member, link) } });
+  return show(change, { issued: { member, link, mail: await mailLink(change, member, link) } });
 }
 
 async function mailLink(change: Change, subject: Member, link: string): Promise<IssuedLink['mail']> {
   const { organization, member, context } = change;
   if (!context.mailer) return 'none';
   if (!(await admitMail(context.database.signIns, subject.email, organization.id))) return 'limited';
-  const facts = { organization: organization.name, sender: member.name, link, hours: linkHours };
+  const facts = { organization: organization.name, sender: member.name, link };
   try {
     await context.mailer.send(passwordLinkMail(subject, facts));
     return 'sent';

@@ -1,6 +1,7 @@
 /** The members of the organization, and the pages to change a role, remove a member, and reset two-factor authentication. */
 import { membersOnPage } from '../../../accounts/members.ts';
 import type { MemberState } from '../../../accounts/members.ts';
+import { linkHours } from '../../../accounts/password-links.ts';
 import { nameLength } from '../../../records/name.ts';
 import type { Member, Role } from '../../../entities/organization.ts';
 import { publicId } from '../../../records/public-id.ts';
@@ -13,7 +14,7 @@ import { badge, card, counted, notice, onlyAdmins, responsiveTable, secretSectio
 import { timeAgo } from '../time.ts';
 import type { Visit } from '../visit.ts';
 
-export type IssuedLink = { member: Member; link: string; hours: number; mail: keyof typeof mailSentences };
+export type IssuedLink = { member: Member; link: string; mail: keyof typeof mailSentences };
 
 export type MembersView = {
   /** Those on this page of the list. */
@@ -100,10 +101,10 @@ const mailSentences = {
   none: 'Send it to them yourself.',
 };
 
-const issuedLink = ({ member, link, hours, mail }: IssuedLink) =>
+const issuedLink = ({ member, link, mail }: IssuedLink) =>
   secretSection({
     title: `Password link for ${member.name}`,
-    text: `${member.name} can use it once, within ${hours} hours, to set a password. ${mailSentences[mail]}`,
+    text: `${member.name} can use it once, within ${linkHours} hours, to set a password. ${mailSentences[mail]}`,
     id: 'link',
     value: link,
     name: 'the link',
