@@ -60,33 +60,26 @@ const renaming = {
   privilege: 'change the name and currency of the organization',
 } as const;
 
-/** For the operator. */
-export async function renameOrganization(
-  database: Database,
-  { id }: Pick<Organization, 'id'>,
-  typedName: string,
-): Promise<Organization> {
-  const name = checkName(typedName, nameLength.organization);
-  const { em } = forOrganization(database, id);
-  return asAdmin(em(), null, renaming, async (_, organization) => rename(organization, name));
-}
-
-/** For an admin. The currency is the default for new items. Problems: role, invalid. */
+/**
+ * For an admin or, if the actor is null, the operator. What is not given stays as it is. The currency is the default for
+ * new items. Problems: role, invalid.
+ */
 export async function changeOrganization(
   em: ScopedEntityManager,
-  actor: Actor,
-  typed: { name: string; currency: string },
+  actor: Actor | null,
+  typed: { name?: string | undefined; currency?: string | undefined },
 ): Promise<Organization> {
   return asAdmin(em, actor, { ...renaming, detail: typed.name }, async (inner, organization) => {
-    const name = checkName(typed.name, nameLength.organization);
-    const currency = currencyInput.safeParse(typed.currency);
+    const { name: previous, currency: previousCurrency } = organization;
+    const name = checkName(typed.name ?? previous, nameLength.organization);
+    const currency = currencyInput.safeParse(typed.currency ?? previousCurrency);
     if (!currency.success)
       throw new Problem('invalid', { sentence: 'Enter an ISO 4217 currency code, such as EUR.', field: 'currency' });
-    const { currency: previous } = organization;
-    if (previous !== currency.data)
-      recordEvent(inner, { action: 'currency_changed', memberId: actor.id, detail: currency.data, previous });
+    const event = { memberId: actor?.id ?? null, detail: currency.data, previous: previousCurrency };
+    if (previousCurrency !== currency.data) recordEvent(inner, { action: 'currency_changed', ...event });
+    organization.name = name;
     organization.currency = currency.data;
-    return rename(organization, name);
+    return { value: organization, ...(previous !== name && { entry: { detail: name, previous } }) };
   });
 }
 
@@ -104,10 +97,4 @@ export async function requireTwoFactor(
     organization.requiresTwoFactor = isRequired;
     return { value: undefined, ...(!isSame && { entry: { detail: isRequired ? 'required' : 'optional' } }) };
   });
-}
-
-function rename(organization: Organization, name: string) {
-  const { name: previous } = organization;
-  organization.name = name;
-  return { value: organization, ...(previous !== name && { entry: { detail: name, previous } }) };
 }

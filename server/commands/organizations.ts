@@ -1,8 +1,9 @@
 import { Argument, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import { currencyInput } from '../../contract/fields.ts';
-import { createOrganization, listOrganizations, renameOrganization, setPlan } from '../accounts/organizations.ts';
+import { changeOrganization, createOrganization, listOrganizations, setPlan } from '../accounts/organizations.ts';
 import type { ConfiguredDatabase } from '../database/open.ts';
+import { forOrganization } from '../database/tenant.ts';
 import { plans } from '../entities/organization.ts';
 import type { Organization } from '../entities/organization.ts';
 import { publicId } from '../records/public-id.ts';
@@ -37,7 +38,7 @@ function declareChanges(command: Command): void {
     .requiredOption('--name <NAME>', 'the new name', text)
     .addOption(jsonOption())
     .action((known, { name, json }) =>
-      change(known, json, (database, organization) => renameOrganization(database, organization, name)),
+      change(known, json, (database, { id }) => changeOrganization(forOrganization(database, id).em(), null, { name })),
     );
   command
     .command('set-plan')

@@ -78,10 +78,9 @@ function declareChanges(command: Command): void {
     .action((id, { name, url, events, ...acting }) => {
       if (!name && !url && !events) throw new UsageError('give --name, --url or --events');
       return asMember(acting, async (em, member, database) => {
-        const before = await endpoints.findEndpoint(em, id);
-        const fields = { id, name: name ?? before.name, url: url ?? before.url, events: events ?? before.events };
-        await endpoints.changeEndpoint(em, member, fields, await partsOf(database));
-        printLines(`Changed ${fields.name}.`);
+        const changes = { id, name, url, events };
+        const changed = await endpoints.changeEndpoint(em, member, changes, await partsOf(database));
+        printLines(`Changed ${changed.name}.`);
       });
     });
   endpointCommand(command, 'replace-secret', 'create a new secret; the old one also signs for a while')

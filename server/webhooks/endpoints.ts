@@ -5,6 +5,7 @@ import { organizationOf } from '../entities/owned.ts';
 import { uuidv7 } from '../entities/uuid.ts';
 import { WebhookEndpoint, WebhookPosition } from '../entities/webhook.ts';
 import { Problem } from '../problems/problem.ts';
+import { withoutUndefined } from '../records/merge-patch.ts';
 import { asAdmin, requireTeam, transactionStartOf } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
 import type { Seal } from '../text/seal.ts';
@@ -75,17 +76,17 @@ async function startScanning(em: ScopedEntityManager, now: string): Promise<void
   await queryIn(em, rememberAllTurns, []);
 }
 
-/** Changes the name, the URL or the events. */
+/** Changes the name, the URL or the events; those that are not given stay as they are. */
 export async function changeEndpoint(
   em: ScopedEntityManager,
   actor: Actor,
-  { id, ...typed }: EndpointFields & { id: string },
+  { id, ...typed }: Partial<EndpointFields> & { id: string },
   { destinations }: Pick<EndpointParts, 'destinations'>,
 ): Promise<WebhookEndpoint> {
   const attempt = { privilege, action: 'webhook_changed', detail: typed.name } as const;
   // Checked first, as in createEndpoint().
-  await asAdmin(em, actor, attempt, async (inner) => ({ value: await lockEndpoint(inner, id) }));
-  const fields = await checkFields(typed, destinations);
+  const before = await asAdmin(em, actor, attempt, async (inner) => ({ value: await lockEndpoint(inner, id) }));
+  const fields = await checkFields({ ...before, ...withoutUndefined(typed) }, destinations);
   return thenHasten(
     em,
     asAdmin(em, actor, attempt, async (inner) => {

@@ -3,7 +3,17 @@ import { addMember, listMembers, removeMember } from '../../server/accounts/memb
 import { Member } from '../../server/entities/organization.ts';
 import { publicId } from '../../server/records/public-id.ts';
 import { useWorld } from '../world.ts';
-import { auditLog, givePassword, password, signIn, someone, unknownEmail, visit, passwordPath } from './visiting.ts';
+import {
+  auditLog,
+  formIn,
+  givePassword,
+  password,
+  signIn,
+  someone,
+  unknownEmail,
+  visit,
+  passwordPath,
+} from './visiting.ts';
 import type { Visit } from './visiting.ts';
 
 const world = useWorld();
@@ -37,6 +47,20 @@ describe('editing the organization', () => {
     await expect.poll(seen).toMatchObject({ name: 'Larkmoor & Söhne', currency: 'EUR' });
     const item = { type: 'product', name: 'Chai', unitPrice: '1' };
     expect((await tenant.call('POST', '/v1/items', item)).body).toMatchObject({ currency: 'EUR', unitPrice: '1.00' });
+  });
+
+  test('keeps what another admin has changed since the page was opened', async () => {
+    const { tenant, visiting } = await scene();
+    const shown = formIn(await visiting.get(path), `${path}/organization`);
+    const another = await signIn(world, await someone(world, tenant, 'admin'));
+    const theirs = formIn(await another.get(path), `${path}/organization`);
+    await another.post(`${path}/organization`, { ...theirs, organizationName: 'Larkmoor Studio' });
+    const rejected = await visiting.post(`${path}/organization`, { ...shown, currency: 'EURO' });
+    expect(rejected.status).toBe(422);
+    const corrected = { ...formIn(rejected, `${path}/organization`), currency: 'EUR' };
+    expect((await visiting.post(`${path}/organization`, corrected)).location).toBe(`${path}?details`);
+    const { organization } = (await tenant.call('GET', '/v1/me')).body;
+    expect(organization).toMatchObject({ name: 'Larkmoor Studio', currency: 'EUR' });
   });
 
   test('shows errors beside the field, keeps what was typed, and is for admins only', async () => {

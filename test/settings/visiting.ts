@@ -64,6 +64,17 @@ export function visit(url: string, constant: Record<string, string> = {}): Visit
   return visiting;
 }
 
+/** What a browser sends for the form with this action, if nothing in it is changed. */
+export function formIn({ text }: Reply, action: string): Record<string, string> {
+  const [, form = ''] = text.split(`action="${action}"`)[1]?.match(/([\s\S]*?)<\/form>/) ?? [];
+  const sent = [...form.matchAll(/<input\b[^>]*>/g)].filter(
+    ([input]) => !/type="checkbox"(?![^>]* checked)/.test(input),
+  );
+  const valueOf = (input: string, name: string) =>
+    new RegExp(` ${name}="([^"]*)"`).exec(input.replaceAll(/\s+/g, ' '))?.[1];
+  return Object.fromEntries(sent.map(([input]) => [valueOf(input, 'name') ?? '', valueOf(input, 'value') ?? 'on']));
+}
+
 /** Sends a form with headers that `fetch` does not allow, such as Host. */
 export function rawRequest(
   port: number,

@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { createDestinations } from '../../server/outgoing/addresses.ts';
 import { changeEndpoint, createEndpoint } from '../../server/webhooks/endpoints.ts';
-import { auditLog, signIn, someone } from '../settings/visiting.ts';
+import { listEndpoints } from '../../server/webhooks/log.ts';
+import { auditLog, formIn, signIn, someone } from '../settings/visiting.ts';
 import type { Visit } from '../settings/visiting.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
@@ -114,6 +115,30 @@ describe('an admin', () => {
     }
     expect((await visiting.get(path)).text).toContain('There are no endpoints yet.');
   });
+});
+
+test('a form keeps what another admin has changed since it was opened', async () => {
+  const { tenant, visiting } = await scene();
+  const another = await signIn(world, await someone(world, tenant, 'admin'));
+  const fields = {
+    name: 'Zap',
+    url: 'https://93.184.216.34/old',
+    'event item.created': 'on',
+    'event item.updated': 'on',
+  };
+  await create(visiting, fields);
+  const [, endpoint = ''] = /href="(\/settings\/webhooks\/whe_[0-9a-z]+)"/.exec((await visiting.get(path)).text) ?? [];
+  const change = `${endpoint}/change`;
+  const [shown, theirs] = [formIn(await visiting.get(endpoint), change), formIn(await another.get(endpoint), change)];
+  const { 'event item.updated': _, ...fewer } = theirs;
+  await another.post(change, { ...fewer, url: 'https://93.184.216.34/new' });
+  const changed = await visiting.post(change, { ...shown, name: 'Zapier' });
+  expect(changed.location).toBe(`${endpoint}?done=changed`);
+  expect(formIn(await visiting.get(endpoint), change)).toMatchObject({
+    name: 'Zapier',
+    url: 'https://93.184.216.34/new',
+  });
+  expect(await listEndpoints(tenant.em())).toMatchObject([{ events: ['item.created'] }]);
 });
 
 describe('without permission', () => {

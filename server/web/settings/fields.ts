@@ -12,6 +12,14 @@ export function field(fields: unknown, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
+/** What a form showed of a stored value. */
+export const shown = (name: string, value: string, rejected: Rejected | undefined): Html =>
+  hidden(`shown ${name}`, rejected ? field(rejected.body, `shown ${name}`) : value);
+
+/** Undefined if the form showed the same: someone else may have changed the value since, which this must not undo. */
+export const changedFrom = (body: unknown, name: string, typed = field(body, name)): string | undefined =>
+  typed !== '' && typed === field(body, `shown ${name}`) ? undefined : typed;
+
 /** The option chosen in a field. Problem: invalid, with the sentence. */
 export function choiceIn<Value extends string>(
   fields: unknown,

@@ -21,7 +21,7 @@ import { publicId, storedId } from '../../../records/public-id.ts';
 import { asAdmin } from '../../../records/require-admin.ts';
 import { sendMail, idIn, requireAdminVisit } from '../visit.ts';
 import type { Change, Visit } from '../visit.ts';
-import { choiceIn, field } from '../fields.ts';
+import { changedFrom, choiceIn, field } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import type { Form, SessionGuard } from '../session-guard.ts';
 import { membersPage, removePage, resetPage, roleLabels, rolePage } from './members-page.ts';
@@ -106,7 +106,7 @@ async function invite(change: Change) {
 }
 
 async function changeDetails({ em, member, request: { body } }: Change): Promise<string> {
-  const details = { name: field(body, 'organizationName'), currency: field(body, 'currency') };
+  const details = { name: changedFrom(body, 'organizationName'), currency: changedFrom(body, 'currency') };
   await changeOrganization(em, member, details);
   return `${path}?details`;
 }

@@ -6,7 +6,7 @@ import { nameLength } from '../../../records/name.ts';
 import type { Member, Role } from '../../../entities/organization.ts';
 import { publicId } from '../../../records/public-id.ts';
 import { html } from '../../html.ts';
-import { field, problemOf, selectField, textField } from '../fields.ts';
+import { field, problemOf, selectField, shown, textField } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { postForm, questionPage } from '../forms.ts';
 import { sectionPage } from '../page.ts';
@@ -137,7 +137,8 @@ function policySection(visit: Visit) {
 
 function organizationSection(visit: Visit, rejected: Rejected | undefined) {
   const { name, currency } = visit.organization;
-  const fields = html`${textField({
+  const fields = html`${shown('organizationName', name, rejected)} ${shown('currency', currency, rejected)}
+    ${textField({
       id: 'organizationName',
       label: 'Name of the organization',
       most: nameLength.organization,

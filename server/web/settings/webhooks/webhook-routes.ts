@@ -10,7 +10,15 @@ import type { SessionGuard } from '../session-guard.ts';
 import { idIn, requireAdminVisit, sentenceFor } from '../visit.ts';
 import type { Change, Visit } from '../visit.ts';
 import { endpointPage, overlaps, shownDeliveries } from './endpoint-page.ts';
-import { endpointPath, fieldsIn, onlyAdminsPage, secretPage, webhooksPage, webhooksPath } from './webhooks-page.ts';
+import {
+  changesIn,
+  endpointPath,
+  fieldsIn,
+  onlyAdminsPage,
+  secretPage,
+  webhooksPage,
+  webhooksPath,
+} from './webhooks-page.ts';
 
 export function webhookRoutes(guard: SessionGuard): void {
   guard.form('/webhooks', { action: 'webhook_created', show: showAll, submit: create, isSolvable: () => true });
@@ -54,7 +62,7 @@ async function create({ em, member, request, csrfTokenId, context }: Change) {
 
 async function changeFields(change: Change): Promise<string> {
   const { em, member, request, context } = change;
-  const wanted = { id: idIn(change, 'endpoint'), ...fieldsIn(request.body) };
+  const wanted = { id: idIn(change, 'endpoint'), ...changesIn(request.body) };
   return `${endpointPath(await endpoints.changeEndpoint(em, member, wanted, context.webhooks))}?done=changed`;
 }
 

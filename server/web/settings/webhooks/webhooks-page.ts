@@ -7,7 +7,7 @@ import type { EndpointFields } from '../../../webhooks/endpoint-fields.ts';
 import { maximumEndpoints } from '../../../webhooks/endpoints.ts';
 import type { IssuedEndpoint } from '../../../webhooks/endpoints.ts';
 import { html } from '../../html.ts';
-import { field, problemOf, textField } from '../fields.ts';
+import { changedFrom, field, problemOf, shown, textField } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { failedNotice, postForm } from '../forms.ts';
 import { sectionPage } from '../page.ts';
@@ -103,11 +103,29 @@ export const fieldsIn = (body: unknown): EndpointFields => ({
   events: Object.keys(Object(body)).flatMap((name) => (name.startsWith(prefix) ? name.slice(prefix.length) : [])),
 });
 
+/** What was changed in the form of a stored endpoint. */
+export function changesIn(body: unknown): Partial<EndpointFields> {
+  const { events: chosen } = fieldsIn(body);
+  return {
+    name: changedFrom(body, 'name'),
+    url: changedFrom(body, 'url'),
+    events: changedFrom(body, 'events', chosen.join(' ')) === undefined ? undefined : chosen,
+  };
+}
+
+/** What the form shows, in the order in which a browser sends it. */
+const shownFields = ({ name, url, events: chosen }: EndpointFields, rejected: Rejected | undefined) => [
+  shown('name', name, rejected),
+  shown('url', url, rejected),
+  shown('events', recordEventTypes.filter((type) => chosen.includes(type)).join(' '), rejected),
+];
+
 /** Filled with what was typed if the form was rejected, otherwise with what is stored. */
 export function endpointFields(rejected: Rejected | undefined, stored?: EndpointFields) {
   const chosen = new Set(rejected ? fieldsIn(rejected.body).events : stored?.events);
   const problem = problemOf(rejected, 'events');
-  return html`${textField({ id: 'name', label: 'Name', most: nameLength.webhook, value: stored?.name, rejected })}
+  return html`${stored && shownFields(stored, rejected)}
+    ${textField({ id: 'name', label: 'Name', most: nameLength.webhook, value: stored?.name, rejected })}
     ${textField({
       id: 'url',
       label: 'URL',
