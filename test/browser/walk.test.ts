@@ -31,7 +31,8 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     await page.getByLabel('New password').fill(password);
     await page.getByRole('button', { name: 'Set password and sign in' }).click();
     await page.getByRole('link', { name: 'Import a file' }).first().click();
-
+    await page.getByText('The fields').click();
+    await expectSound(page);
     await page
       .getByLabel('File', { exact: true })
       .setInputFiles({ name: 'kunden.csv', mimeType: 'text/csv', buffer: Buffer.from(file) });
