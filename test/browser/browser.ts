@@ -77,8 +77,8 @@ const breakpoints = [768, 1120];
 let shots = 0;
 
 /**
- * Nothing is wider than the screen and, in both sizes and both color schemes, there are no accessibility violations. If SHOTS is set
- * to a folder, screenshots are saved there.
+ * Nothing is wider than the screen and, in both sizes and both color schemes, there are no accessibility violations. If
+ * SHOTS is set to a folder, screenshots are saved there.
  */
 export async function expectSound(page: Page): Promise<void> {
   const devtools = await page.context().newCDPSession(page);
