@@ -9,5 +9,7 @@ export default defineConfig({
     exclude: [],
     globalSetup: ['test/database.ts', 'test/browser/chromium.ts'],
     maxWorkers: 2,
+    // On a busy machine, a browser or a compiler can take minutes.
+    testTimeout: 600_000,
   },
 });

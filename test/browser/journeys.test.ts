@@ -25,7 +25,7 @@ async function signInByForm(page: Page, member: Pick<Member, 'email'>, typed = p
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
-describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
+describe.runIf(hasChromium)('in a browser', () => {
   test('a member is invited, chooses a password, is made an admin, and creates, uses, replaces and revokes a key', async () => {
     const tenant = await world.organization();
     const admin = await someone(world, tenant, 'admin', 'Mara Ellison');
@@ -290,7 +290,7 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
   test('no page caused a browser error or warning', () => expect(screen.complaints).toEqual([]));
 });
 
-describe.runIf(hasChromium)('with a mail server', { timeout: 300_000 }, () => {
+describe.runIf(hasChromium)('with a mail server', () => {
   let mail: Awaited<ReturnType<typeof startMailServer>>;
   const options: { mail?: { url: string; from: string } } = {};
   beforeAll(async () => {

@@ -10,7 +10,7 @@ import { hasChromium } from './chromium.ts';
 const world = useWorld();
 const screen = useBrowser();
 
-describe.runIf(hasChromium)('records in a browser', { timeout: 300_000 }, () => {
+describe.runIf(hasChromium)('records in a browser', () => {
   test('lead from the overview to a customer, its proposal and the item in it, and the customer can be erased', async () => {
     const tenant = await world.organization({ name: 'Larkmoor Studio' });
     const { body: customer } = await tenant.call('POST', '/v1/customers', {

@@ -44,7 +44,7 @@ async function send(page: Page, button: string): Promise<void> {
   await page.getByRole('button', { name: button, exact: true }).click();
 }
 
-describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
+describe.runIf(hasChromium)('in a browser', () => {
   test('the sign-in page names what is missing, and says when there were too many attempts', async () => {
     const page = await screen.open();
     await show(page, 'sign-in');

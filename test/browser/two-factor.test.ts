@@ -34,7 +34,7 @@ async function setUp(page: Page): Promise<{ secret: string; codes: string[] }> {
   return { secret, codes: ((await page.locator('#codes').textContent()) ?? '').trim().split('\n') };
 }
 
-describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
+describe.runIf(hasChromium)('in a browser', () => {
   test('an admin turns it on, signs in with a code and with a recovery code, requires it of everyone, and resets a member’s', async () => {
     const tenant = await world.organization({ name: 'Larkmoor Studio' });
     const admin = await someone(world, tenant, 'admin', 'Mara Ellison');

@@ -14,7 +14,7 @@ K-1;Alfreds Futterkiste;maria@alfreds.example;Berlin;Deutschland
 K-2;Königlich Essen;philip@essen.example;Brandenburg;Deutschland
 `;
 
-describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
+describe.runIf(hasChromium)('in a browser', () => {
   test('from an invitation to a customer that is checked, imported, found, downloaded and erased', async () => {
     const tenant = await world.organization({ name: 'Larkmoor Studio' });
     const admin = await screen.open();

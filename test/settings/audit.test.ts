@@ -6,7 +6,7 @@ import { issueKey } from '../../server/keys/issue.ts';
 import { renameKey, revokeKey } from '../../server/keys/revoke.ts';
 import { readEvents, writeEvent } from '../../server/records/audit-log.ts';
 import { changeEndpoint, createEndpoint, switchEndpoint } from '../../server/webhooks/endpoints.ts';
-import { parts as webhookParts } from '../webhooks/scene.ts';
+import { authSecret, parts as webhookParts } from '../webhooks/scene.ts';
 import { useWorld } from '../world.ts';
 import { freePort } from '../ports.ts';
 import { auditLog, password, signIn, someone, unknownEmail, visit } from './visiting.ts';
@@ -188,8 +188,8 @@ test('a change is recorded with its previous value', async () => {
 });
 
 describe('a change to what is already so', () => {
-  // In its own database, where no process of another test takes the endpoint, and switches it off for its secret.
-  const alone = useWorld({ ownDatabase: true });
+  // A process with another secret would switch the endpoint off.
+  const alone = useWorld({ ownDatabase: true, authSecret });
 
   test('is not recorded', async () => {
     const tenant = await alone.organization();
