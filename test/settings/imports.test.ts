@@ -404,7 +404,7 @@ describe('an import', () => {
       const template = await visiting.get(`/settings/import-templates/${kind}.csv`);
       expect(template.headers.get('content-disposition')).toBe(`attachment; filename=${kind}.csv`);
       await upload(visiting, template.text, { kind });
-      expect(words(await settled(visiting))).toContain('The import would change nothing.');
+      expect(words(await settled(visiting))).toContain('The file has no rows.');
     }
     expect((await visiting.get('/settings/import-templates/proposals.csv')).status).toBe(404);
   });

@@ -47,7 +47,7 @@ export function checkedSection(visit: Visit, upload: Upload, hasRejects: boolean
     ${wasInterrupted ? html`<p>It stopped after at least ${rows(upload.rowsRead)}. Rows already imported are kept. Start again; they will not be imported twice.</p>` : html`<p>${failure === null && 'Nothing has been imported yet.'} This is what the import would do with ${kind} in the file:</p>`}
     ${summary && figures(summary, ['new', 'changed'])} ${summary && notesAndErrors(upload, summary, hasRejects)}
     ${left.length > 0 && html`<p>Columns not imported: ${left.join(', ')}.</p>`} ${previewTable(upload.rows)}
-    ${changes === 0 && !wasInterrupted && html`<p>The import would change nothing.</p>`}
+    ${changes === 0 && !wasInterrupted && html`<p>${summary?.read === 0 ? 'The file has no rows.' : 'The import would change nothing.'}</p>`}
     <div class="choices">
       ${(changes > 0 || wasInterrupted) && postForm(visit, `${pathOf(upload)}/start`, html`${checkedAt(upload)} ${start}`)}
       ${isOpen(upload) && html`<a role="button" class="secondary outline" href="${pathOf(upload)}/columns">Change what the columns mean</a>`}
