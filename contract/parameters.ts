@@ -41,8 +41,12 @@ export function textParameter(max: number, schema: Schema, parse: Parse<string> 
   return parameter<string>(max, parse, { type: 'string', minLength: 1, maxLength: max, ...schema });
 }
 
-/** A comma ends a word even if no space follows it. A dash or slash alone is no word: searches ignore punctuation. */
-export const wordsIn = (q: string): string[] => q.split(/[\s,]+/).filter((word) => /[^\p{P}]|[%_@#&*]/u.test(word));
+/** Searches ignore all other punctuation. */
+const searched = /[^\p{P}]|[%_@#&*]/u;
+
+/** A comma ends a word even if no space follows it. A dash or slash alone is no word. */
+export const wordsIn = (q: string): string[] =>
+  q.split(/[\s,]+/).filter((word) => searched.test(word.normalize('NFKD')));
 
 /** Restores the + of a phone number, if there is room: in a URL, one that is not encoded becomes a space. */
 export const withPlus = (value: string, typed: string, max: number): string =>

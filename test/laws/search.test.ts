@@ -1,5 +1,7 @@
 /** `q` finds what people type: different spellings, punctuation, phone numbers with any prefix. */
 import { describe, expect, test } from 'vitest';
+import { wordsIn } from '../../contract/parameters.ts';
+import { searchForms } from '../../server/entities/fold.ts';
 import { proposal } from '../records.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
@@ -37,6 +39,13 @@ async function found(tenant: Tenant, q: string): Promise<string[]> {
   const { body } = await tenant.call('GET', `/v1/customers?q=${encodeURIComponent(q)}&limit=100`);
   return body.data.map(({ metadata }: { metadata: { as: string } }) => metadata.as).toSorted();
 }
+
+test('punctuation that a search looks for is a word, in any width', () => {
+  const characters = Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code));
+  const sought = characters.filter((one) => /[^\P{P},]/u.test(one) && searchForms(one).some(Boolean));
+  expect(sought).toEqual(expect.arrayContaining(['%', '_', '@', '#', '&', '*', '％', '＠', '＃', '＆', '＊']));
+  expect(sought.filter((one) => wordsIn(one).length === 0)).toEqual([]);
+});
 
 describe('GET /v1/customers?q=', () => {
   test('finds each customer by everything that people may type', async () => {
