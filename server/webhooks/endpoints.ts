@@ -86,14 +86,17 @@ export async function changeEndpoint(
   const attempt = { privilege, action: 'webhook_changed', detail: typed.name } as const;
   // Checked first, as in createEndpoint().
   const before = await asAdmin(em, actor, attempt, async (inner) => ({ value: await lockEndpoint(inner, id) }));
-  const fields = await checkFields({ ...before, ...withoutUndefined(typed) }, destinations);
+  const given = withoutUndefined(typed);
+  const checked = Object.entries(await checkFields({ ...before, ...given }, destinations));
+  // Someone else may have changed the other fields during the lookup.
+  const fields: Partial<EndpointFields> = Object.fromEntries(checked.filter(([name]) => Object.hasOwn(given, name)));
   return thenHasten(
     em,
     asAdmin(em, actor, attempt, async (inner) => {
       const endpoint = await lockEndpoint(inner, id);
-      const previous = endpoint.url === fields.url ? undefined : endpoint.url;
+      const { url: previous } = endpoint;
       Object.assign(endpoint, fields);
-      if (previous === undefined) return { value: { endpoint, dueAt: null }, entry: { detail: endpoint.name } };
+      if (previous === endpoint.url) return { value: { endpoint, dueAt: null }, entry: { detail: endpoint.name } };
       const dueAt = endpoint.activeSince && (await transactionStartOf(inner, actor));
       return { value: restart(endpoint, dueAt), entry: { detail: endpoint.name, previous } };
     }),

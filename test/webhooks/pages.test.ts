@@ -156,22 +156,42 @@ describe('without permission', () => {
   });
 });
 
-test('while the host of an endpoint is looked up, the API of its organization goes on', async () => {
-  const { em, admin, client } = await world.organization();
+describe('while the host of an endpoint is looked up', () => {
   const fields = { name: 'Slow', url: 'https://receiver.example/', events: ['item.created'] };
-  let id = '';
-  for (const save of [createEndpoint, changeEndpoint]) {
+
+  function slowLookup() {
     const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const destinations = createDestinations([], async () => {
       begun.resolve();
       await ended.promise;
       return [{ address: '93.184.216.34', family: 4 }];
     });
-    const saving = save(em(), admin, { ...fields, id }, { ...parts, destinations });
-    await begun.promise;
-    expect(await client.customers.create({ name: 'Ana' })).toMatchObject({ name: 'Ana' });
-    ended.resolve();
-    const saved = await saving;
-    ({ id } = 'endpoint' in saved ? saved.endpoint : saved);
+    return { begun: begun.promise, end: ended.resolve, parts: { ...parts, destinations } };
   }
+
+  test('the API of its organization goes on', async () => {
+    const { em, admin, client } = await world.organization();
+    let id = '';
+    for (const save of [createEndpoint, changeEndpoint]) {
+      const lookup = slowLookup();
+      const saving = save(em(), admin, { ...fields, id }, lookup.parts);
+      await lookup.begun;
+      expect(await client.customers.create({ name: 'Ana' })).toMatchObject({ name: 'Ana' });
+      lookup.end();
+      const saved = await saving;
+      ({ id } = 'endpoint' in saved ? saved.endpoint : saved);
+    }
+  });
+
+  test('a change by someone else stays', async () => {
+    const { em, admin } = await world.organization();
+    const url = 'https://93.184.216.34/';
+    const { id } = (await createEndpoint(em(), admin, { ...fields, url }, parts)).endpoint;
+    const lookup = slowLookup();
+    const changing = changeEndpoint(em(), admin, { id, url: fields.url }, lookup.parts);
+    await lookup.begun;
+    await changeEndpoint(em(), admin, { id, name: 'Renamed', events: ['item.updated'] }, parts);
+    lookup.end();
+    expect(await changing).toMatchObject({ name: 'Renamed', url: fields.url, events: ['item.updated'] });
+  });
 });
