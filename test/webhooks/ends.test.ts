@@ -298,9 +298,9 @@ describe('an endpoint', () => {
     await until(() => deliveryOf(tenant), expect.objectContaining({ state: 'failed', isIdle: true }));
     await letPass(world, tenant, '6 days');
     await tenant.client.customers.create({ name: 'Berta' });
-    const text = `select e.active_since is not null as "isOn" from webhook_endpoints e
-      where organization_id = $1 and lease is null and exists (
-        select from webhook_deliveries d where d.endpoint_id = e.id and d.state = 'pending' and d.status = 500)`;
+    const text = `select e.active_since is not null as "isOn"
+      from webhook_deliveries d join webhook_endpoints e on e.id = d.endpoint_id
+      where d.organization_id = $1 and d.state = 'pending' and d.status = 500 and e.lease is null`;
     const idle = async () => (await world.database.pool.query(text, [tenant.organization.id])).rows;
     await until(idle, [{ isOn: true }]);
   });
