@@ -160,14 +160,14 @@ export type Pagination = {
 
 /** Parameters of `/v1/customers`. */
 export type CustomerListQuery = {
-  /** The number of records on a page. */
+  /** The number of records on a page. From 1 to 100. Default: `25`. */
   limit?: number | undefined;
   /**
    * Where the page starts: `pagination.nextCursor` of the previous page. It carries the sort and filters. You may repeat
    * or omit them, but not change them.
    */
   cursor?: string | undefined;
-  /** The order; `-` means descending. Ties are broken by id. */
+  /** The order; `-` means descending. Ties are broken by id. Default: `-createdAt`. */
   sort?: 'createdAt' | '-createdAt' | 'updatedAt' | '-updatedAt' | 'name' | '-name' | undefined;
   /**
    * Only records whose `createdAt` is at or after this time. RFC 3339 with a time zone; a date alone means 00:00 UTC.
@@ -204,11 +204,11 @@ export type CustomerListQuery = {
   country?: string | undefined;
   /** Only customers with this tag, ignoring case. */
   tag?: string | undefined;
-  /** Only customers with this status; `all` includes archived ones. */
+  /** Only customers with this status; `all` includes archived ones. Default: `all`. */
   status?: 'active' | 'archived' | 'all' | undefined;
 };
 
-/** Options of `GET /v1/customers/:customerId`. */
+/** Options of `GET /v1/customers/{customerId}`. */
 export type GetCustomerOptions = CallOptions & {
   /**
    * Returns the record only if it is no longer this version: the `etag` that you read. If it still is, the method
@@ -222,7 +222,7 @@ export type CreateCustomerOptions = CallOptions & {
   /**
    * What to do if another customer already has this externalId: `error` fails with `external_id_taken`, `return` returns
    * that customer unchanged, `update` merges the body into it. `return` and `update` need an externalId in the body.
-   * With `update`, `If-Match` makes the change conditional.
+   * With `update`, `If-Match` makes the change conditional. Default: `error`.
    */
   onConflict?: 'error' | 'return' | 'update' | undefined;
   /**
@@ -303,7 +303,7 @@ export type AddressInput = {
   country?: string | null | undefined;
 };
 
-/** Options of `PATCH /v1/customers/:customerId`. */
+/** Options of `PATCH /v1/customers/{customerId}`. */
 export type UpdateCustomerOptions = CallOptions & {
   /**
    * Changes the record only if it is still this version: the `etag` that you read; otherwise fails with
@@ -609,14 +609,14 @@ export type LineItem = {
 
 /** Parameters of `/v1/proposals`. */
 export type ProposalListQuery = {
-  /** The number of records on a page. */
+  /** The number of records on a page. From 1 to 100. Default: `25`. */
   limit?: number | undefined;
   /**
    * Where the page starts: `pagination.nextCursor` of the previous page. It carries the sort and filters. You may repeat
    * or omit them, but not change them.
    */
   cursor?: string | undefined;
-  /** The order; `-` means descending. Ties are broken by id. */
+  /** The order; `-` means descending. Ties are broken by id. Default: `-createdAt`. */
   sort?: 'createdAt' | '-createdAt' | 'updatedAt' | '-updatedAt' | 'statusChangedAt' | '-statusChangedAt' | undefined;
   /**
    * Only records whose `createdAt` is at or after this time. RFC 3339 with a time zone; a date alone means 00:00 UTC.
@@ -783,7 +783,7 @@ export type CustomerSummary = {
   erasedAt: string | null;
 };
 
-/** Options of `GET /v1/proposals/:proposalId`. */
+/** Options of `GET /v1/proposals/{proposalId}`. */
 export type GetProposalOptions = CallOptions & {
   /**
    * Returns the record only if it is no longer this version: the `etag` that you read. If it still is, the method
@@ -853,14 +853,14 @@ export type Item = {
 
 /** Parameters of `/v1/items`. */
 export type ItemListQuery = {
-  /** The number of records on a page. */
+  /** The number of records on a page. From 1 to 100. Default: `25`. */
   limit?: number | undefined;
   /**
    * Where the page starts: `pagination.nextCursor` of the previous page. It carries the sort and filters. You may repeat
    * or omit them, but not change them.
    */
   cursor?: string | undefined;
-  /** The order; `-` means descending. Ties are broken by id. */
+  /** The order; `-` means descending. Ties are broken by id. Default: `-createdAt`. */
   sort?: 'createdAt' | '-createdAt' | 'updatedAt' | '-updatedAt' | 'name' | '-name' | undefined;
   /**
    * Only records whose `createdAt` is at or after this time. RFC 3339 with a time zone; a date alone means 00:00 UTC.
@@ -891,11 +891,11 @@ export type ItemListQuery = {
   sku?: string | undefined;
   /** Only items in exactly this category. */
   category?: string | undefined;
-  /** Only items with this status; `all` includes archived ones. */
+  /** Only items with this status; `all` includes archived ones. Default: `all`. */
   status?: 'active' | 'archived' | 'all' | undefined;
 };
 
-/** Options of `GET /v1/items/:itemId`. */
+/** Options of `GET /v1/items/{itemId}`. */
 export type GetItemOptions = CallOptions & {
   /**
    * Returns the record only if it is no longer this version: the `etag` that you read. If it still is, the method
@@ -908,7 +908,7 @@ export type GetItemOptions = CallOptions & {
 export type CreateItemOptions = CallOptions & {
   /**
    * What to do if another item already has this externalId: `error` fails with `external_id_taken`, `return` returns
-   * that item unchanged. `return` needs an externalId in the body.
+   * that item unchanged. `return` needs an externalId in the body. Default: `error`.
    */
   onConflict?: 'error' | 'return' | undefined;
   /**
@@ -938,7 +938,7 @@ export type ItemCreate = {
   currency?: string | undefined;
   /** The unit that the price is for, such as `hour`, `each` or `kg`. */
   unit?: string | null | undefined;
-  /** Whether the item is taxable. */
+  /** Whether the item is taxable. Default: `true`. */
   taxable?: boolean | undefined;
   /** Tax rate in percent. From 0 to 100, up to 4 decimals; a JSON number is accepted too. */
   taxRate?: string | number | null | undefined;

@@ -9,6 +9,7 @@
  * expect(fetch.calls).toEqual([{ operation: 'GET /v1/me', url: 'https://api.example.com/v1/me', body: undefined }]);
  */
 import { examples } from './examples.ts';
+import type { ExampleOperation } from './examples.ts';
 import type { FetchInit } from './platform.ts';
 import type { Fetch } from './send.ts';
 
@@ -21,8 +22,8 @@ export type ExampleAnswer = {
 
 /** A request that was answered. */
 export type ExampleCall = {
-  /** Such as `PATCH /v1/customers/{customerId}`. */
-  operation: string;
+  /** The name of the operation, as in the reference. */
+  operation: ExampleOperation;
   url: string;
   /** The parsed JSON; undefined without a body. */
   body: unknown;
@@ -31,31 +32,31 @@ export type ExampleCall = {
 /** What `exampleFetch` returns: a `fetch` that records its calls. */
 export type ExampleFetch = Fetch & { readonly calls: ExampleCall[] };
 
+/** Operation → a response, or a function that returns one. */
+export type ExampleAnswers = {
+  [operation in ExampleOperation]?: ExampleAnswer | ((call: ExampleCall) => ExampleAnswer) | undefined;
+};
+
 /**
- * `answers` replaces the examples of some operations, each with a response or a function that returns one. Throws a
- * TypeError for an unknown operation: write names as in the reference, such as `GET /v1/customers/{customerId}`.
+ * `answers` replaces the examples of some operations. Throws a TypeError for an unknown operation: write names as in the
+ * reference, such as `GET /v1/customers/{customerId}`.
  */
-export function exampleFetch(
-  answers: Record<string, ExampleAnswer | ((call: ExampleCall) => ExampleAnswer)> = {},
-): ExampleFetch {
+export function exampleFetch(answers: ExampleAnswers = {}): ExampleFetch {
   // Written by our own generator.
-  const known = JSON.parse(examples) as Record<string, ExampleAnswer>;
+  const known = JSON.parse(examples) as Record<ExampleOperation, ExampleAnswer>;
+  const operations = Object.keys(known) as ExampleOperation[];
   const noOperation = (name: string) =>
-    new TypeError(`The API has no operation ${name}. Operations: ${Object.keys(known).join(', ')}.`);
+    new TypeError(`The API has no operation ${name}. Operations: ${operations.join(', ')}.`);
   for (const name of Object.keys(answers)) if (!Object.hasOwn(known, name)) throw noOperation(name);
   const calls: ExampleCall[] = [];
   const answer = async (url: string, { method = 'GET', body }: Partial<FetchInit>) => {
     const { pathname } = new URL(url);
-    const operation = Object.keys(known).find((name) => isFor(name, method, pathname));
+    const operation = operations.find((name) => isFor(name, method, pathname));
     if (operation === undefined) throw noOperation(`${method} ${pathname}`);
     const call = { operation, url, body: typeof body === 'string' ? JSON.parse(body) : undefined };
     calls.push(call);
     const given = answers[operation] ?? known[operation];
-    const {
-      status = 200,
-      body: json,
-      headers: further = {},
-    } = (typeof given === 'function' ? given(call) : given) ?? { body: {} };
+    const { status = 200, body: json, headers: further = {} } = typeof given === 'function' ? given(call) : given;
     const headers = new Headers({ 'content-type': status < 400 ? 'application/json' : 'application/problem+json' });
     // The service sends that of a single record as a header, too.
     const etag: unknown = Reflect.get(Object(json), 'etag');
@@ -69,10 +70,10 @@ export function exampleFetch(
 }
 
 /** With what every error and every page of the service has. */
-function completed(json: unknown, example: ExampleAnswer | undefined): unknown {
+function completed(json: unknown, example: ExampleAnswer): unknown {
   if (typeof json !== 'object' || json === null) return json;
   if ('code' in json) return { detail: '', errors: [], ...json };
-  return 'data' in json ? { ...Object(example?.body), ...json } : json;
+  return 'data' in json ? { ...Object(example.body), ...json } : json;
 }
 
 /** `GET /v1/customers/{customerId}` is for `/v1/customers/cus_1`, with any prefix before `/v1`. */

@@ -125,7 +125,7 @@ function optionsType(route: AppRoute, query: z.ZodType | undefined, types: Types
   if (Object.keys(given).length === 0) return 'CallOptions';
   const name = `${capitalized(metadataOf(route).operationId)}Options`;
   const text = `CallOptions & ${types.of(z.object(given), 'query')}`;
-  types.declare(name, text, `Options of \`${route.method} ${route.path}\`.`);
+  types.declare(name, text, `Options of \`${route.method} ${pathOf(route)}\`.`);
   return name;
 }
 
@@ -153,10 +153,12 @@ function describeHeader(name: string, schema: z.ZodType): z.ZodType {
 
 const document = expandedDocument('/');
 
+/** As the documentation writes it: `/v1/customers/{customerId}`. */
+const pathOf = ({ path }: AppRoute) => path.replaceAll(/:(\w+)/g, '{$1}');
+
 /** What the operation does, and the codes of its problems, without those that every operation has. */
 function methodComment(route: AppRoute): string {
-  const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
-  const responses = document.paths[path]?.[route.method.toLowerCase()]?.responses ?? {};
+  const responses = document.paths[pathOf(route)]?.[route.method.toLowerCase()]?.responses ?? {};
   const codes = Object.entries(responses).flatMap(([status, { content = {} }]) =>
     Number(status) < 400 || status in commonProblems
       ? []

@@ -16,7 +16,9 @@ type Schema = {
   items?: Schema;
   format?: string;
   description?: string;
-  default?: unknown;
+  default?: string | number | boolean;
+  minimum?: number;
+  maximum?: number;
   typeName?: string;
   alsoAccepts?: readonly string[];
 };
@@ -55,6 +57,8 @@ export function jsonSchemas(schema: z.ZodType, place: Place): { root: Schema; de
     unrepresentable: 'any',
     override({ zodSchema, jsonSchema }) {
       Object.assign(jsonSchema, typeNames.get(zodSchema));
+      // Zod drops the default on the input side of a transform.
+      if (place !== 'response') jsonSchema.default ??= z.globalRegistry.get(zodSchema)?.default;
       const also = alsoAccepted.get(zodSchema);
       const { additionalProperties } = jsonSchema;
       // In metadata, it is the values that may have other types.
@@ -127,13 +131,17 @@ function objectText({ properties = {}, required = [] }: Schema, context: Context
 
 /** The description of a field: its own, or that of the schema that it refers to or of one of its alternatives. */
 function descriptionOf(schema: Schema, context: Context): string {
-  const { $ref, description, anyOf = [], default: fallback } = schema;
+  const { $ref, description, anyOf = [] } = schema;
   const target = $ref === undefined ? undefined : context.definitions[$ref.replace('#/$defs/', '')];
   const others = anyOf.map((part) => descriptionOf(part, context));
   const text = description ?? target?.description ?? others.find((other) => other !== '') ?? '';
-  return fallback === undefined || text.includes('Default')
-    ? text
-    : `${text} Default: \`${JSON.stringify(fallback).replaceAll('"', '')}\`.`;
+  return [text, ...(context.place === 'response' ? [] : limitsOf(schema, text))].join(' ');
+}
+
+/** What an editor should show in addition to the description: the values allowed, and the default. */
+function* limitsOf({ type, minimum, maximum, default: fallback = '' }: Schema, text: string): Generator<string> {
+  if (type === 'integer') yield `From ${minimum} to ${maximum}.`;
+  if (fallback !== '' && !text.includes('Default')) yield `Default: \`${fallback}\`.`;
 }
 
 const union = (types: string[]) => [...new Set(types)].join(' | ');

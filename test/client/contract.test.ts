@@ -8,6 +8,7 @@ import type { ClientOptions } from '../../client/index.ts';
 import { generateExamples } from '../../client/build/examples.ts';
 import { generate } from '../../client/build/generate.ts';
 import { operations, version } from '../../client/generated.ts';
+import { defaultsOf } from '../../contract/defaults.ts';
 import { operationsOf } from '../../contract/operations.ts';
 import { v1 } from '../../contract/v1.ts';
 
@@ -28,6 +29,16 @@ describe('the generated part', () => {
   test('is up to date: run `npm run generate` after changing the contract', async () => {
     expect(await readFile(new URL('../../client/generated.ts', import.meta.url), 'utf8')).toBe(generate());
     expect(await readFile(new URL('../../client/examples.ts', import.meta.url), 'utf8')).toBe(generateExamples());
+  });
+
+  test('has every default and the largest page in the comments that an editor shows', () => {
+    const queries = operationsOf(v1).flatMap(({ query }) => (query instanceof z.ZodObject ? [query] : []));
+    const defaults = new Set(queries.flatMap((query) => [...defaultsOf(query).values()]));
+    expect([...defaults]).toEqual([25, '', '-createdAt', 'all', 'error']);
+    const source = generate();
+    for (const value of ['25', '-createdAt', 'all', 'error', 'true'])
+      expect(source).toContain(`Default: \`${value}\`.`);
+    expect(source).toContain('The number of records on a page. From 1 to 100. Default: `25`.');
   });
 
   test('has every operation of the contract, at its method and path', () => {
