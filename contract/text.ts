@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { typeNames } from './annotations.ts';
 import type { FieldCode } from './problems/field-codes.ts';
 
+const lineBreakOrTab = /[\t\n\r]/;
 const controlCharacters = /\p{Cc}/u;
 const controlCharactersButTabAndNewline = /(?![\t\n])\p{Cc}/u;
 
@@ -50,7 +51,9 @@ const normalize = (value: string, multiline: boolean): string =>
 function checkStorable(value: string, max: number, multiline: boolean): Failure | undefined {
   const forbidden = multiline ? controlCharactersButTabAndNewline : controlCharacters;
   if (!value.isWellFormed() || forbidden.test(value)) {
-    return failure('invalid_characters', 'must not contain control characters or lone surrogates', value);
+    const found =
+      !multiline && lineBreakOrTab.test(value) ? 'line breaks or tabs' : 'control characters or lone surrogates';
+    return failure('invalid_characters', `must not contain ${found}`, value);
   }
   // A string has at least as many UTF-16 units as code points, so most strings need no counting.
   return value.length > max && codePoints(value) > max ? tooLong(max, value) : undefined;

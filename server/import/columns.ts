@@ -127,8 +127,8 @@ function fieldOf(name: string, known: Known): string | undefined {
   if (choices.restToMetadata && !isUnnamed(name)) return metadataFieldOf(name, taken);
   const [, first = ''] = /^(.*) \(\d+\)$/s.exec(name) ?? [];
   if (preset || choices.map) left.push(name);
-  else if (header.includes(first)) faults.push(`column ${first} appears twice`);
-  else faults.push(`${isUnnamed(name) ? '' : 'column '}${name} ${problemOf(name, known)}`);
+  else if (header.includes(first)) faults.push(`column "${first}" appears twice; rename or delete one of them`);
+  else faults.push(`${isUnnamed(name) ? name : `column "${name}"`} ${problemOf(name, known)}`);
   return undefined;
 }
 
@@ -139,8 +139,10 @@ function problemOf(name: string, { columns, record }: Kind): string {
   if (part !== undefined) return `needs a part, such as ${part.replace(/\.line1$/, '.city')}`;
   if (name === 'lineItems') return 'cannot be imported from CSV: use JSON Lines for proposals with lines';
   if (Object.hasOwn(record.shape, name)) return 'is set by the server and cannot be imported';
-  return `is not a field of this record${suggest(nearest(name, columns))}`;
+  return `is not a field of this record${suggest(nearest(name, columns)) || restHint}`;
 }
+
+const restHint = '; choose one with --map, or keep such columns with --rest-to-metadata';
 
 function keyFaults(fields: readonly (string | undefined)[], kind: Kind, match: Match = 'externalId'): string[] {
   if (!kind.matches.includes(match)) return [`${kind.name} cannot be matched by ${match}`];

@@ -18,7 +18,7 @@ export async function* readJson(source: Source, bounds: RowBounds): AsyncGenerat
 
 function rowsOf({ line, text, isCut = false }: Document, bounds: RowBounds): Entry[] {
   if (isCut) {
-    const message = 'must be a JSON document: the array does not end where the file does';
+    const message = 'is not valid JSON: the array does not end where the file does';
     return [unreadable(line, 'malformed_json', message)];
   }
   const json = text.trim();
@@ -42,10 +42,10 @@ export function readDocument(json: string, line: number, { keys }: RowBounds): P
     return { value: parseJson(json, keys) };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    const reason = error.message
-      .replace('The body', 'the row')
+    const message = error.message
+      .replace('The body ', '')
       .replace(/(?<=line )\d+(?=, column)/, (ofRow) => String(line + Number(ofRow) - 1));
-    const malformed = { field: '', code: error.code, message: `must be a JSON document: ${reason}` };
+    const malformed = { field: '', code: error.code, message };
     return { value: {}, outcome: [error.errors[0] ?? malformed] };
   }
 }

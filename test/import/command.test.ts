@@ -115,8 +115,8 @@ describe('the import command', () => {
     );
     expect(answer).toMatchObject({ status: 1, out: '' });
     expect(answer.err.split('\n')).toEqual([
-      'error: column nam is not a field of this record; did you mean name?',
-      expect.stringMatching(/^error: column mail is not a field of this record/),
+      'error: column "nam" is not a field of this record; did you mean name?',
+      'error: column "mail" is not a field of this record; did you mean email?',
       expect.stringMatching(/^error: the externalId column is missing/),
       '',
     ]);

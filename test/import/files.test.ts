@@ -42,13 +42,32 @@ describe('a file with bad rows', () => {
       { externalId: 'I-2' },
     );
     expect(report.errors).toEqual([
-      { line: 1, field: '', code: 'malformed_json', message: expect.stringMatching(/^must be a JSON document: /) },
+      { line: 1, field: '', code: 'malformed_json', message: 'is not valid JSON: see line 1, column 15.' },
       { line: 2, field: '', code: 'invalid_type', message: 'must be an object' },
       { line: 4, field: 'typ', code: 'unknown_field', message: 'is not a field of this record; did you mean type?' },
       { line: 4, field: 'updatedAt', code: 'read_only_field', message: 'is set by the server and cannot be given' },
       { line: 5, field: 'type', code: 'required', message: 'is required for a new record' },
       { line: 5, field: 'name', code: 'required', message: 'is required for a new record' },
       { line: 5, field: 'unitPrice', code: 'required', message: 'is required for a new record' },
+    ]);
+  });
+
+  test('names the line break or tab in a field of one line', async () => {
+    const { csv } = await start();
+    const message = 'must not contain line breaks or tabs';
+    const report = await csv(
+      'customers',
+      'externalId,name,notes\nC-1,"Ana\nRuiz","a\nb"\nC-2,Bob\tRay,\nC-3,C\u0001,\n',
+    );
+    expect(report.errors).toEqual([
+      { line: 2, field: 'name', code: 'invalid_characters', message },
+      { line: 5, field: 'name', code: 'invalid_characters', message },
+      {
+        line: 6,
+        field: 'name',
+        code: 'invalid_characters',
+        message: 'must not contain control characters or lone surrogates',
+      },
     ]);
   });
 
@@ -165,17 +184,22 @@ describe('a file that cannot be imported at all', () => {
     [
       'an unknown column',
       'externalID,name\nC-1,Ana\n',
-      'column externalID is not a field of this record; did you mean externalId?',
+      'column "externalID" is not a field of this record; did you mean externalId?',
     ],
-    ['a read-only column', 'externalId,updatedAt\n', 'column updatedAt is set by the server and cannot be imported'],
-    ['a column twice', 'externalId,name,name\n', 'column name appears twice'],
+    [
+      'a column like no field',
+      'externalId,Rating\n',
+      'column "Rating" is not a field of this record; choose one with --map, or keep such columns with --rest-to-metadata',
+    ],
+    ['a read-only column', 'externalId,updatedAt\n', 'column "updatedAt" is set by the server and cannot be imported'],
+    ['a column twice', 'externalId,name,name\n', 'column "name" appears twice; rename or delete one of them'],
     ['bytes of an older workbook', '\u00D0\u00CF\0\0', 'is not a text file'],
     ['a web page', '\n<!DOCTYPE html>\n<table><tr><td>externalId', 'is a document or a web page, not a table'],
     ['a PDF', '%PDF-1.7\nexternalId,name\n', 'is a document or a web page, not a table'],
     ['an XML spreadsheet', '\uFEFF<?xml version="1.0"?><Workbook/>', 'is a document or a web page, not a table'],
     ['a column without a name', 'externalId,\nC-1,x\n', 'column 2 has no name'],
-    ['an invalid metadata key', 'externalId,metadata.a b\n', 'column metadata.a b is not a valid key'],
-    ['an object without its part', 'externalId,address\n', 'column address needs a part, such as address.city'],
+    ['an invalid metadata key', 'externalId,metadata.a b\n', 'column "metadata.a b" is not a valid key'],
+    ['an object without its part', 'externalId,address\n', 'column "address" needs a part, such as address.city'],
     ['no externalId', 'name\nAna\n', 'the externalId column is missing'],
     ['no header', '\n\n', 'the file has no header'],
   ])('is rejected with %s, and nothing is stored', async (_, text, message) => {
