@@ -1,12 +1,13 @@
 /** Revokes and renames API keys. */
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import type { ApiKey } from '../entities/organization.ts';
+import { Problem } from '../problems/problem.ts';
 import { recordEvent } from '../records/audit-log.ts';
 import { checkName, nameLength } from '../records/name.ts';
 import { publicId } from '../records/public-id.ts';
 import { asAdmin } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
-import { lockKey } from './list.ts';
+import { isLive, lockKey } from './list.ts';
 
 /** Revokes a key immediately; revoking it again changes nothing. */
 export async function revokeKey(em: ScopedEntityManager, actor: Actor, id: string): Promise<ApiKey> {
@@ -31,6 +32,7 @@ export async function renameKey(em: ScopedEntityManager, actor: Actor, id: strin
   return asAdmin(em, actor, attempt, async (inner) => {
     const name = checkName(typedName, nameLength.apiKey);
     const key = await lockKey(inner, id);
+    if (!isLive(key)) throw new Problem('repeated', { sentence: 'This key no longer works. Nothing was changed.' });
     const { name: previous } = key;
     key.name = name;
     return { value: key, ...(previous !== name && { entry: { keyId: key.id, detail: name, previous } }) };

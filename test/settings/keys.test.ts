@@ -135,6 +135,11 @@ describe('a key in the list', () => {
     // Renaming it to its current name is not a change.
     expect((await rename('Night & day')).status).toBe(303);
     expect(await auditLog(world, tenant)).toEqual(['key_created test', 'key_renamed Night & day']);
+    // Another admin revokes it while the form is open.
+    await visiting.post(`${keyPath}/revoke`, { csrfToken: await visiting.csrfToken() });
+    const late = await rename('Too late');
+    expect([late.status, late.text.includes('This key no longer works. Nothing was changed.')]).toEqual([409, true]);
+    expect((await visiting.get(path)).text).not.toContain('Too late');
   });
 
   test('can be revoked, and is rejected from the next request on', async () => {
@@ -312,6 +317,13 @@ describe('every page', () => {
       expect(text).toContain(`Error ${status}`);
     }
     expect(await keyNames(world, tenant)).toEqual(['test']);
+  });
+
+  test('that reports an error has the menu for those who are signed in', async () => {
+    const { visiting } = await scene();
+    const { text } = await visiting.get('/settings/customers/cus_x');
+    expect(text).toContain('<a href="/settings/customers"  aria-current="page">Customers</a>');
+    expect((await visit(world.url).get('/settings/nowhere')).text).not.toContain('aria-current');
   });
 
   test('that fails on our side says so without the cause, which is in the log', async () => {

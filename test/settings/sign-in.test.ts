@@ -53,8 +53,18 @@ describe('signing in', () => {
       expect.stringMatching(/^settings\.session_token=.+; Max-Age=7200; Path=\/settings; HttpOnly; SameSite=Lax$/),
       expect.stringMatching(/^settings\.device=.+; Path=\/settings\/sign-in; HttpOnly; SameSite=Lax$/),
     ]);
-    expect((await visiting.get(keys)).text).toContain(member.email);
+    const { text } = await visiting.get(keys);
+    expect(text).toContain(member.email);
+    expect(text).toContain('Dates and times are in UTC.');
     expect((await visiting.get('/settings/sign-in')).location).toBe(home);
+  });
+
+  test('says so if the browser does not keep the cookie', async () => {
+    const { location } = await visit(world.url).get(keys, { referer: `${world.url}/settings/sign-in?next=%2F` });
+    expect(location).toBe('/settings/sign-in?after=no-cookie&next=%2Fsettings%2Fapi-keys');
+    const { text } = await visit(world.url).get(String(location));
+    expect(text).toContain('Your browser did not keep the cookie of your session. Allow cookies for this site');
+    expect((await visit(world.url).get(keys, { referer: `${world.url}/docs` })).location).not.toContain('after');
   });
 
   test('responds the same to a wrong password and an unknown address', async () => {

@@ -44,7 +44,7 @@ describe('an admin', () => {
     const { text } = await visiting.get(endpoint);
     expect(text).toContain('This is a test.');
     // Even if nothing in the list has failed: older deliveries may have.
-    expect(text).toContain('Resend everything that failed since');
+    expect(text).toContain('Resend everything that failed since 00:00 UTC on');
     const [, event = ''] = /name="event" value="(evt_[0-9a-z]+)"/.exec(text) ?? [];
     await visiting.post(`${endpoint}/resend`, { event, csrfToken: await visiting.csrfToken() });
     await until(() => typesOf(receiver), ['endpoint.test', 'endpoint.test']);

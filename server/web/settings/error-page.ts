@@ -4,8 +4,9 @@ import { Problem } from '../../problems/problem.ts';
 import { toProblem } from '../../problems/translate.ts';
 import { html } from '../html.ts';
 import { sendPage } from './layout.ts';
+import { sectionOf } from './page.ts';
 
-export const sendErrorPage: ErrorRequestHandler = (error: unknown, _, response, next) => {
+export const sendErrorPage: ErrorRequestHandler = (error: unknown, { originalUrl }, response, next) => {
   if (response.headersSent) return next(error);
   const problem = formProblem(error) ?? toProblem(error);
   if (problem.status >= 500) response.locals.failure = problem.cause;
@@ -14,7 +15,8 @@ export const sendErrorPage: ErrorRequestHandler = (error: unknown, _, response, 
       ? 'Something went wrong on our side. The details are in our log under the request id below. Please try again.'
       : problem.message;
   response.set(problem.headers);
-  sendPage(response, errorPage(problem, sentence, response.locals.requestId));
+  const { requestId, visit } = response.locals;
+  sendPage(response, { ...errorPage(problem, sentence, requestId), current: sectionOf(originalUrl) }, visit);
 };
 
 /** Errors of the form parser have a `status`. */

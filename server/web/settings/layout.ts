@@ -69,6 +69,7 @@ function print({ title, main, current, isChanging }: Page, visit: Visit | undefi
         <a class="skip" href="#main">Skip to the content</a>
         ${signed ? signedHeader(signed, current) : openHeader}
         <main id="main" class="${signed ? 'wide' : 'narrow'}" tabindex="-1">${main}</main>
+        ${signed && html`<footer class="wide"><small class="quiet">Dates and times are in UTC.</small></footer>`}
         <p id="announcement" class="unseen" role="status"></p>
       </body>
     </html> `;

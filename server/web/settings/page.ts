@@ -8,7 +8,7 @@ export type Page = {
   title: string;
   main: Html;
   /** The section in the menu; a page without one has no menu and does not show who is signed in. */
-  current?: Section;
+  current?: Section | undefined;
   /** 200 by default. */
   status?: number;
   /** The page's script polls it; without JavaScript, the browser reloads it. */
@@ -32,6 +32,11 @@ export const sections = {
   '/settings/account': 'Account',
 } as const;
 export type Section = keyof typeof sections;
+
+/** The section that a URL is in. */
+export const sectionOf = (url: string): Section | undefined =>
+  // Object.keys forgets which keys the object has.
+  (Object.keys(sections) as Section[]).find((path) => url.startsWith(path));
 
 /** For a page that leads to `next`, if that is the consent page. */
 export const connectingTo = (next: string): Pick<Page, 'connecting'> =>

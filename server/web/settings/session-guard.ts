@@ -93,7 +93,9 @@ export class SessionGuard {
 
 async function visitOf(open: PublicRequest): Promise<Visit | undefined> {
   const visitor = await visitorOf(open);
-  return visitor && { ...visitor, ...open, csrfToken: () => open.context.csrf.issue(visitor) };
+  const visit = visitor && { ...visitor, ...open, csrfToken: () => open.context.csrf.issue(visitor) };
+  if (visit) open.response.locals.visit = visit;
+  return visit;
 }
 
 /** The signed-in visitor, if any; sets the cookies of a session that was renewed or has ended. */
@@ -158,12 +160,14 @@ const switchedTo = ({ name }: Visitor['organization']) =>
 
 export const homePath = '/settings/overview';
 
-/** The sign-in page, which says that the session has ended, and afterward returns to the same page. */
+/** The sign-in page, which says why it appears, and afterward returns to the same page. */
 export function signInPath(request: Request<Params>): string {
+  const from = refererPath(request.headers.referer);
   // The browser deletes the cookie when the session ends, but a submitted form was opened in a session.
   const ended = request.method === 'POST' || /settings\.session_token=./.test(request.headers.cookie ?? '');
-  const next = localPath(request.method === 'GET' ? request.originalUrl : refererPath(request.headers.referer));
-  const query = new URLSearchParams({ ...(ended && { after: 'session-ended' }), ...(next !== homePath && { next }) });
+  const after = ended ? 'session-ended' : from.startsWith('/settings/sign-in') && 'no-cookie';
+  const next = localPath(request.method === 'GET' ? request.originalUrl : from);
+  const query = new URLSearchParams({ ...(after && { after }), ...(next !== homePath && { next }) });
   return `/settings/sign-in${query.size > 0 ? `?${query.toString()}` : ''}`;
 }
 

@@ -25,6 +25,16 @@ export type Visit = Visitor &
     csrfToken: () => string;
   };
 
+declare global {
+  // As in `server/http/context.ts`.
+  namespace Express {
+    interface Locals {
+      /** Error pages have the menu, too. */
+      visit?: Visit;
+    }
+  }
+}
+
 /** `csrfTokenId` identifies the form that was sent. */
 export type Change = Visit & { csrfTokenId: string };
 

@@ -19,13 +19,15 @@ const typed = history.state ?? JSON.parse(sessionStorage.getItem('typed'));
 const [navigation] = performance.getEntriesByType('navigation');
 const isBack = navigation?.type === 'back_forward';
 // A rejected form is the response to a POST: going back to it, or reloading, requests the page instead.
-if (document.forms.length > 0 && navigation?.responseStatus >= 400)
+const isRejected = navigation?.responseStatus >= 400;
+if (document.forms.length > 0 && isRejected)
   history.replaceState(typed && { ...typed, isUnprocessed: true }, '', location.href);
-if (who !== undefined) sessionStorage.removeItem('typed');
+const sent = [...document.forms].find(({ action }) => action === typed?.action);
+// An error page has the menu, but not the form.
+if (who !== undefined && (sent || !isRejected)) sessionStorage.removeItem('typed');
 else if (typed) sessionStorage.setItem('typed', JSON.stringify({ ...typed, isUnprocessed: true }));
 if (typed?.whose === whose && (typed.isUnprocessed || isBack)) {
-  const form = [...document.forms].find(({ action }) => action === typed.action);
-  for (const [index, one] of fieldsOf(form).entries())
+  for (const [index, one] of fieldsOf(sent).entries())
     if (one.name === typed.fields[index]?.name) Object.assign(one, typed.fields[index]);
 }
 

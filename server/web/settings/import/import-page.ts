@@ -110,7 +110,7 @@ const fileField = (rejected: Rejected | undefined): Html =>
 function exportSection(visit: Visit, rejected: Rejected | undefined): Html {
   const content = html`${selectField({ id: 'export-kind', name: 'kind', label: 'Records', options: kindLabels, rejected })}
     ${selectField({ id: 'format', label: 'Format', options: exportFormatLabels, rejected })}
-    ${textField({ id: 'since', label: 'Changed since', most: 40, isOptional: true, hint: 'A date, such as 2026-03-01. Leave it empty to export everything.', rejected })}
+    ${textField({ id: 'since', label: 'Changed since', most: 40, isOptional: true, hint: 'A date, such as 2026-03-01, which starts at 00:00 UTC. Leave it empty to export everything.', rejected })}
     <button type="submit">Download</button>`;
   return card('export', 'Export', postForm(visit, '/settings/exports', content, html` class="stack" data-download`));
 }

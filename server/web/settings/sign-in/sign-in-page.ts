@@ -16,6 +16,7 @@ const arrivals: Record<string, string> = {
   'session-ended': 'Your session has ended, and nothing was changed. Sign in to continue where you left off.',
 };
 const failures: Record<string, string> = {
+  'no-cookie': 'Your browser did not keep the cookie of your session. Allow cookies for this site, then sign in again.',
   'single-sign-on':
     'Single sign-on failed. You must be a member, and your provider must have verified your email address.',
 };

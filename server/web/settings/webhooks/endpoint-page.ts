@@ -66,7 +66,7 @@ const overlapFields = html`${radioField({
     chosen: 'day',
   })} <button type="submit">Replace secret</button>`;
 
-const failedSince = html`<label for="since">Resend everything that failed since</label>
+const failedSince = html`<label for="since">Resend everything that failed since 00:00 UTC on</label>
   <input id="since" name="since" type="date" required />
   <button type="submit" class="secondary outline">Send again</button>`;
 
