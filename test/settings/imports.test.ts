@@ -129,6 +129,16 @@ const filesOf = async (tenant: Tenant) => {
 };
 
 describe('an import', () => {
+  test('says so if rejected rows are left out because others have many errors', async () => {
+    const { visiting } = await start();
+    const header = 'externalId,name,email,phone,website,address.country,createdAt\n';
+    const row = 'C-1,Ana,a,1,b,XX,c\n';
+    expect(words(await check(visiting, header + row.repeat(2)))).not.toContain('Showing the first ones.');
+    const cut = words(await check(visiting, header + row.repeat(3)));
+    expect(cut).toMatch(/rejected 3 .*Line 3: .*Showing the first ones\./);
+    expect(cut).not.toContain('Line 4: ');
+  });
+
   test('is uploaded, checked, started, and reported with its rejected rows', async () => {
     const { tenant, visiting } = await start();
     await tenant.client.customers.create({ externalId: 'C-1', name: 'Old' });

@@ -103,13 +103,15 @@ function notesAndErrors(upload: Upload, { notes, errors, rejected }: UploadSumma
   const problems = errors.map(
     ({ line, field, message }) => html`Line ${line}: ${field !== '' && html`<code>${field}</code>`} ${message}`,
   );
+  // A row can have several errors, so their number says nothing about the rows.
+  const shownRows = new Set(errors.map(({ line }) => line)).size;
   return html`${list(notes)}
   ${
     rejected > 0 &&
     html`<h3>Rejected rows</h3>
       ${list(problems)}
       <p class="quiet">
-        ${rejected > errors.length && 'Showing the first ones.'}
+        ${rejected > shownRows && 'Showing the first ones.'}
         ${hasRejects && html`<a href="${pathOf(upload)}/rejected">Download the rejected rows with the reasons</a>, correct them, and import that file.`}
       </p>`
   }`;
