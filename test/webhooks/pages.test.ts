@@ -59,6 +59,9 @@ describe('an admin', () => {
         status,
         location,
       });
+    expect((await visiting.get(`${endpoint}?done=nothing`)).text).toContain(
+      'No event has failed since then. Events that are waiting will be sent automatically.',
+    );
     const replaced = await visiting.post(`${endpoint}/secret`, {
       overlap: 'now',
       csrfToken: await visiting.csrfToken(),

@@ -99,7 +99,7 @@ const sentences = {
   on: 'The endpoint is on. It receives changes from now on.',
   off: 'The endpoint is off. It misses all changes until you switch it on.',
   removed: 'The endpoint was removed.',
-  nothing: 'No event has failed since then.',
+  nothing: 'No event has failed since then. Events that are waiting will be sent automatically.',
   sent: 'Sending starts within seconds. Reload the page to see the result.',
 };
 
