@@ -1,9 +1,10 @@
 /** Several processes on one Redis, side by side and as workers of one command, being stopped and killed. */
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { open, readFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, open, readFile, rename, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { constants } from 'node:os';
+import { constants, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '@redis/client';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
@@ -414,6 +415,25 @@ describe.runIf(hasRedis)('with Redis', { shuffle: false }, () => {
     await administer(`alter database ${name} with allow_connections true`);
     for (const end of ['killed', 'replaced']) await restart(end);
     await expect.poll(async () => (await pidsOf(workers)).length).toBe(2);
+  });
+
+  test('a worker that the system cannot start is started once it can', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'proposal-api-test-'));
+    cleanups.push(() => rm(folder, { recursive: true }));
+    const NODE = join(folder, 'node');
+    await copyFile(process.execPath, NODE);
+    const other = await startServing(['--workers', '2'], { ...environment, NODE });
+    cleanups.push(() => other.child.kill('SIGKILL'));
+    await rename(NODE, `${NODE}.away`);
+    const [pid = Number.NaN] = await pidsOf(other);
+    process.kill(pid, 'SIGKILL');
+    while (other.output.text.split('"A worker could not be started or reached."').length < 2) await delay(5);
+    other.child.kill('SIGHUP');
+    while (!other.output.text.includes('could not start; the others keep running')) await delay(5);
+    expect((await fetch(`${other.url}/readyz`)).status).toBe(200);
+    await rename(`${NODE}.away`, NODE);
+    await expect.poll(async () => (await pidsOf(other)).length).toBe(2);
+    expect(await other.end('SIGTERM')).toBe(0);
   });
 
   test('a worker that hangs blocks neither the metrics nor SIGTERM', async () => {

@@ -14,7 +14,7 @@ export type Running = {
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
 };
 
-/** Starts a command of the service; it may end on its own. `log` is where its log goes. */
+/** Starts a command of the service; it may end on its own. `log` is where its log goes; `NODE` is the Node that runs it. */
 export function start(
   words: readonly string[],
   environment: NodeJS.ProcessEnv,
@@ -22,7 +22,7 @@ export function start(
   log: number | 'pipe' = 'pipe',
 ) {
   const { PATH, HOME } = process.env;
-  const child = spawn(process.execPath, [file, ...words], {
+  const child = spawn(environment.NODE ?? process.execPath, [file, ...words], {
     cwd: tmpdir(),
     env: { PATH, HOME, ...environment },
     stdio: ['ignore', 'pipe', log],

@@ -87,6 +87,11 @@ class WorkerPool {
       silence.refresh();
       this.#totals?.receive(worker.id, metrics);
     });
+    worker.on('error', ({ message }) => {
+      warningLog({ message: 'A worker could not be started or reached.', reason: message });
+      // Node reports no exit of a process that could not be started.
+      if (worker.process.pid === undefined) worker.process.emit('exit', -1, null);
+    });
     worker.once('exit', (code, signal) => {
       clearTimeout(silence);
       this.#totals?.end(worker.id);
