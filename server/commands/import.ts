@@ -14,12 +14,12 @@ import { inspectFile } from '../import/inspect.ts';
 import { presetNames } from '../import/presets/presets.ts';
 import { printRowError, printSummary, reportedErrors } from '../import/report.ts';
 import type { Report } from '../import/report.ts';
-import { withSpooled } from '../import/source.ts';
 import { keepMemorySmall } from './v8-flags.ts';
 import { organizationBySlug, organizationOption, print, withDatabase } from './command.ts';
 import type { Declare } from './command.ts';
 import { writeFile } from './output-file.ts';
 import { withProgress } from './progress-bar.ts';
+import { withCopy } from './temporary-folder.ts';
 import { ExitStatus, warn } from './terminal.ts';
 
 const description = `Imports records from a file: CSV (separated by commas, semicolons or tabs), JSON Lines or one JSON array, optionally
@@ -103,8 +103,8 @@ async function runImport(kind: ImportKind, file: string, { organization, json, .
   const settings = { kind, choices, dryRun, rejectsFile: rejects };
   const report =
     file === '-'
-      ? await withSpooled(process.stdin, (spooled) =>
-          run(organization, { ...settings, file: spooled, fileName: 'standard input' }),
+      ? await withCopy(process.stdin, (copy) =>
+          run(organization, { ...settings, file: copy, fileName: 'standard input' }),
         )
       : await run(organization, { ...settings, file, fileName: basename(file) });
   const summary = `${dryRun ? 'Dry run, nothing was written. ' : ''}${printSummary(report)}`;

@@ -55,10 +55,11 @@ async function writeAll(pieces: AsyncIterable<string>, file: FileHandle, state: 
   }
 }
 
-async function openNameless(): Promise<FileHandle> {
+/** Nothing is left of it even if the process is killed. */
+export async function openNameless(): Promise<FileHandle> {
   // Only this account can access the folder.
-  const folder = await mkdtemp(join(tmpdir(), 'proposal-api-export-'));
-  const path = join(folder, 'export');
+  const folder = await mkdtemp(join(tmpdir(), 'proposal-api-file-'));
+  const path = join(folder, 'file');
   const file = await open(path, 'wx+', 0o600);
   await unlink(path);
   await rmdir(folder);

@@ -1,10 +1,7 @@
 /** A file of rows on disk: its format, its unpacked bytes, and its text. */
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
-import { pipeline as run } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { withoutExponent } from '../../contract/decimal.ts';
 import { UsageError } from '../config.ts';
@@ -107,7 +104,8 @@ export function tooLarge({ file, maximumBytes }: Pick<Source, 'file' | 'maximumB
 export async function* bytesOf(source: Source): AsyncGenerator<Buffer> {
   source.bytesRead = 0;
   let unpacked = 0;
-  const file = createReadStream(source.file, { highWaterMark: 256 * 1024 });
+  // From the start even if it is a descriptor (/dev/fd), whose position some systems keep.
+  const file = createReadStream(source.file, { start: 0, highWaterMark: 256 * 1024 });
   file.on('data', (chunk) => {
     source.bytesRead += chunk.length;
   });
@@ -144,21 +142,4 @@ export async function* textOf(source: Source): AsyncGenerator<string> {
   for await (const chunk of bytesOf(source))
     for (let at = 0; at < chunk.length; at += pieceBytes) yield decode(chunk.subarray(at, at + pieceBytes));
   yield decode();
-}
-
-/** Stores a stream, such as standard input, in a temporary file during `work`, because it is read more than once. */
-export async function withSpooled<T>(input: AsyncIterable<Uint8Array>, work: (file: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'proposal-api-import-')).catch(notCopied);
-  try {
-    const file = join(folder, 'input');
-    await run(input, createWriteStream(file, { mode: 0o600 })).catch(notCopied);
-    return await work(file);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-function notCopied(cause: unknown): never {
-  const sentence = `standard input cannot be copied to a temporary file in ${tmpdir()}: ${messageOf(cause)}`;
-  throw new UsageError(`${sentence}. Set TMPDIR to another folder, or name the file instead.`, { cause });
 }

@@ -63,7 +63,7 @@ async function unpack(file: string): Promise<Map<string, Buffer>> {
   });
   unzip.register(UnzipInflate);
   // Small pieces, because each may unpack to a thousand times its size.
-  for await (const chunk of createReadStream(file, { highWaterMark: 16 * 1024 })) {
+  for await (const chunk of createReadStream(file, { start: 0, highWaterMark: 16 * 1024 })) {
     try {
       unzip.push(chunk as Buffer);
     } catch (cause) {

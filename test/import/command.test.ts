@@ -1,8 +1,10 @@
-import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { drawProgress, progressBar } from '../../server/commands/progress-bar.ts';
+import { withCopy } from '../../server/commands/temporary-folder.ts';
 import { runCommand } from '../command.ts';
 import { useWorld } from '../world.ts';
 import { withFile } from './importing.ts';
@@ -89,6 +91,24 @@ describe('the import command', () => {
         /^error: standard input cannot be copied to a temporary file in \/dev\/null: ENOTDIR\b[^\n]+\. Set TMPDIR [^\n]+\n$/,
       ),
     ]);
+  });
+
+  test('leaves nothing of standard input behind, even if it is killed', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'proposal-api-test-'));
+    vi.stubEnv('TMPDIR', folder);
+    onTestFinished(async () => {
+      vi.unstubAllEnvs();
+      await rm(folder, { recursive: true });
+    });
+    const read = await withCopy(Readable.from(['externalId,', 'name']), async (file) => [
+      await readdir(folder),
+      await readFile(file, 'utf8'),
+      await readFile(file, 'utf8'),
+    ]);
+    expect(read).toEqual([[], 'externalId,name', 'externalId,name']);
+    const words = ['import', 'customers', '-', '--organization', 'none'];
+    const { err } = await runCommand(words, { DATABASE_URL: inject('databaseUrl') }, '\0');
+    expect(err).toMatch(/^error: standard input is not a text file\. /);
   });
 
   test('lists bad rows on standard error, exits with 2, and prints JSON on request', async () => {
