@@ -270,6 +270,7 @@ const placed = [
 /** Where a process's own clock is good enough, because it decides no access. */
 const clockReaders = [
   'server/build/', // the date of a release
+  'server/commands/output-file.ts', // the age of files on the same machine
   'server/database/backup.ts', // when a backup was made
   'server/demo/demo.ts', // the example records' dates
   'server/entities/uuid.ts', // the order of ids, within a process

@@ -1,9 +1,15 @@
 /** Files that commands write. */
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { open, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { UsageError } from '../config.ts';
+import { messageOf } from '../problems/message-of.ts';
+import { warn } from './terminal.ts';
+
+/** A partial file to which nothing was written for this long is not in use: the command that wrote it was killed. */
+const abandonedMs = 3_600_000;
 
 /**
  * Writes the file under a temporary name until it is complete: an interrupted command never replaces a good file, and a
@@ -14,6 +20,7 @@ export async function writeFile<T>(file: string, write: (output: Writable) => Pr
   const isDirect = found !== undefined && !found.isFile();
   const target = found ? await realpath(file) : file;
   const partial = isDirect ? file : `${target}.${randomUUID()}.partial`;
+  if (!isDirect) await reportPartial(target);
   const finished = isDirect ? undefined : removedOnSignal(partial);
   let output: Writable | undefined;
   try {
@@ -33,6 +40,25 @@ export async function writeFile<T>(file: string, write: (output: Writable) => Pr
     throw error;
   } finally {
     finished?.();
+  }
+}
+
+/** What a command that was killed left behind may hold personal data: it is removed, or named if it may be in use. */
+async function reportPartial(target: string): Promise<void> {
+  const folder = dirname(target);
+  for (const name of await readdir(folder).catch(() => [])) {
+    const [, of] = /^(.+)\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.partial$/.exec(name) ?? [];
+    if (of !== basename(target)) continue;
+    const path = join(folder, name);
+    const found = await stat(path).catch(() => undefined);
+    if (!found) continue;
+    if (found.mtimeMs > Date.now() - abandonedMs)
+      warn(`Warning: ${path} is incomplete. If the command that wrote it was killed, delete the file.`);
+    else
+      await rm(path).then(
+        () => warn(`Removed ${path}, left behind by a command that was killed.`),
+        (error: unknown) => warn(`Warning: ${path} cannot be removed: ${messageOf(error)}`),
+      );
   }
 }
 

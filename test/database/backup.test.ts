@@ -1,8 +1,9 @@
 /** A backup is restored row for row, into a different database. */
+import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { lstat, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { lstat, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -278,6 +279,25 @@ test.each(['SIGINT', 'SIGTERM'] as const)('%s leaves no partial file behind', as
   expect(await readdir(folder)).toEqual([]);
   await waiting.query('rollback');
   waiting.release();
+});
+
+test('removes what an earlier command that was killed left behind, but not what another may be writing', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'proposal-api-killed-'));
+  cleanups.push(() => rm(folder, { recursive: true }));
+  const path = join(folder, 'all.backup');
+  const [old, recent] = [randomUUID(), randomUUID()].map((id) => `${path}.${id}.partial`) as [string, string];
+  const others = [`${path}.mine.partial`, join(folder, basename(old).replace('all', 'small'))];
+  for (const each of [old, recent, ...others]) await writeFile(each, 'incomplete');
+  const twoHoursAgo = new Date(Date.now() - 2 * 3_600_000);
+  for (const each of [old, ...others]) await utimes(each, twoHoursAgo, twoHoursAgo);
+  const { output, exited } = start(['backup', path], { DATABASE_URL: sourceUrl });
+  await exited;
+  expect(output.text).toContain(`Removed ${old}, left behind by a command that was killed.\n`);
+  expect(output.text).toContain(
+    `Warning: ${recent} is incomplete. If the command that wrote it was killed, delete the file.\n`,
+  );
+  const kept = [path, recent, ...others].map((each) => basename(each));
+  expect((await readdir(folder)).toSorted()).toEqual(kept.toSorted());
 });
 
 test('is not made of a database without the tables', async () => {
