@@ -30,7 +30,8 @@ type Parts = {
   database: Database;
   /** Where files are kept. */
   folder: string;
-  onError: (error: unknown) => void;
+  /** Returns a function that logs an error under this message. */
+  report: (message: string) => (error: unknown) => void;
 };
 
 const attempt = { action: 'records_imported', privilege: 'import and export' } as const;
@@ -46,11 +47,11 @@ export class Uploads {
   readonly #runner: Runner;
   readonly #background: Background;
 
-  constructor({ database, folder, onError }: Parts) {
+  constructor({ database, folder, report }: Parts) {
     this.#database = database;
     this.#files = new UploadFiles(folder);
-    this.#runner = new Runner({ database, files: this.#files, onError });
-    this.#background = createBackground(onError);
+    this.#runner = new Runner({ database, files: this.#files, onError: report('an upload failed') });
+    this.#background = createBackground(report('old uploads were not removed'));
     const prune = () => Promise.all([this.#files.prune(), this.removeErased()]);
     this.#background.every(pruneEveryMs, prune);
     this.#background.start(prune);

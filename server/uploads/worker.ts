@@ -110,7 +110,17 @@ function failureOf(error: unknown, job: Job): Message {
 }
 
 /** An Error loses its own properties on the way to another process, but the log needs those of database errors. */
-const errorProperties = ['name', 'message', 'stack', 'code', 'constraint', 'table', 'column', 'routine'] as const;
+const errorProperties = [
+  'name',
+  'message',
+  'stack',
+  'code',
+  'severity',
+  'constraint',
+  'table',
+  'column',
+  'routine',
+] as const;
 
 const controller = new AbortController();
 const stop = () => controller.abort(new Error('The import was stopped.'));

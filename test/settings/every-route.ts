@@ -25,7 +25,7 @@ export async function pathsOf(method: 'get' | 'post'): Promise<string[]> {
   const ignore = () => {};
   const usage = new UsageLog({ pool: database.pool, onError: ignore });
   const keys = new KeyDirectory(database.pool, () => 0);
-  const uploads = new Uploads({ database, folder: join(tmpdir(), 'proposal-api-no-uploads'), onError: ignore });
+  const uploads = new Uploads({ database, folder: join(tmpdir(), 'proposal-api-no-uploads'), report: () => ignore });
   const parts = {
     database,
     keys,

@@ -550,7 +550,7 @@ describe('an import', () => {
       status: 303,
       location: '/settings/imports',
     });
-    const uploads = new Uploads({ database: world.database, folder: uploadFolder, onError: () => undefined });
+    const uploads = new Uploads({ database: world.database, folder: uploadFolder, report: () => () => undefined });
     const { id = '' } = (await rowOf(tenant)) ?? {};
     const chosen = uploads.choose({ organization: tenant.organization, actor: tenant.admin }, id, { match: 'none' });
     await expect(chosen).rejects.toThrow('This import has already been started.');
@@ -569,7 +569,7 @@ describe('an import', () => {
     const { tenant, visiting } = await start();
     const many = Array.from({ length: 4000 }, (_, index) => `C-${index},Customer ${index}\n`).join('');
     await check(visiting, `externalId,name\n${many}`);
-    const uploads = new Uploads({ database: world.database, folder: uploadFolder, onError: () => undefined });
+    const uploads = new Uploads({ database: world.database, folder: uploadFolder, report: () => () => undefined });
     const client = await patientConnection(world.database.pool);
     await client.query('begin');
     await client.query('lock table customers in share mode');
@@ -624,11 +624,13 @@ describe('an import', () => {
     expect(await stored()).toBe(1500);
   });
 
-  test('that fails in the database is logged without the file’s contents', async () => {
+  test.each([
+    ['refuses a row', `raise exception '%', $1`, { sqlState: 'P0001', routine: 'exec_stmt_raise' }],
+    ['has no space left', `raise disk_full using message = 'disk full'`, { sqlState: '53100', message: 'disk full' }],
+  ])('into a database that %s is logged without the file’s contents', async (_, raise, expected) => {
     const { tenant, visiting } = await start();
     const { pool } = world.database;
-    const refuse = `create function refuse(text) returns boolean language plpgsql as 'begin raise exception ''%'', $1; end'`;
-    await pool.query(refuse);
+    await pool.query(`create function refuse(text) returns boolean language plpgsql as $$ begin ${raise}; end $$`);
     await pool.query('alter table customers add check (refuse(name)) not valid');
     const before = world.log.length;
     await check(visiting, 'externalId,name,email\nQ-1,Maria Quax,maria@quax.example\n');
@@ -636,11 +638,16 @@ describe('an import', () => {
     await pool.query('drop function refuse cascade');
     const logged = world.log.slice(before).filter(({ message }) => message === 'an upload failed');
     // When a COPY fails on a worker, a cluster's coordinator passes on only the message.
-    const error = world.database.isDistributed
-      ? { sqlState: 'XX000', routine: 'ReportCopyError' }
-      : { sqlState: 'P0001', routine: 'exec_stmt_raise' };
+    const error = world.database.isDistributed ? { sqlState: 'XX000', routine: 'ReportCopyError' } : expected;
     expect(logged[0]).toMatchObject({ error });
     expect(JSON.stringify(logged)).not.toMatch(/quax\.example|Maria/);
+  });
+
+  test('that is too old and cannot be removed is logged as such', async () => {
+    const logged: string[] = [];
+    const report = (message: string) => () => void logged.push(message);
+    await new Uploads({ database: world.database, folder: '/dev/null/uploads', report }).close();
+    expect(logged).toEqual(['old uploads were not removed']);
   });
 
   test('can be replaced by another upload, or discarded, along with its file', async () => {
@@ -702,7 +709,7 @@ describe('an import', () => {
     const { body } = await tenant.call('POST', '/v1/customers', { name: 'Maria Quax' });
     await tenant.call('POST', '/v1/customers', { name: 'Ana', externalId: 'C-1' });
     await check(visiting, 'externalId,name\nC-1,Bo\nC-2,\n');
-    const uploads = new Uploads({ database: world.database, folder: uploadFolder, onError: () => undefined });
+    const uploads = new Uploads({ database: world.database, folder: uploadFolder, report: () => () => undefined });
     const client = await patientConnection(world.database.pool);
     await client.query('begin');
     const held = `select from customers where organization_id = $1 and external_id = 'C-1' for update`;
@@ -736,7 +743,7 @@ describe('an import', () => {
     // Erased by a process that does not have the files, such as the command.
     await eraseCustomer(forOrganization(world.database, tenant.organization.id), records?.created[0] ?? '', null);
     expect((await tenant.call('GET', `/v1/customers/${customer}`)).body.erasedAt).toMatch(/Z$/);
-    const elsewhere = new Uploads({ database: world.database, folder: uploadFolder, onError: () => undefined });
+    const elsewhere = new Uploads({ database: world.database, folder: uploadFolder, report: () => () => undefined });
     await elsewhere.removeErased();
     expect(await files()).toEqual([]);
     await elsewhere.close();
@@ -748,7 +755,7 @@ describe('an import', () => {
     await check(visiting, 'externalId,name\nC-1,Ana\n');
     // Another server never had the file.
     const elsewhere = `${uploadFolder}-elsewhere`;
-    const uploads = new Uploads({ database: world.database, folder: elsewhere, onError: () => undefined });
+    const uploads = new Uploads({ database: world.database, folder: elsewhere, report: () => () => undefined });
     const { id = '' } = (await rowOf(tenant)) ?? {};
     const started = uploads.start({ organization: tenant.organization, actor: tenant.admin }, id);
     await expect(started).rejects.toThrow('This server no longer has the file.');
@@ -928,7 +935,7 @@ test('old files are removed', async () => {
   await writeFile(old, 'x');
   const { utimes } = await import('node:fs/promises');
   await utimes(old, new Date(0), new Date(0));
-  await new Uploads({ database: world.database, folder: uploadFolder, onError: () => undefined }).close();
+  await new Uploads({ database: world.database, folder: uploadFolder, report: () => () => undefined }).close();
   await expect.poll(() => readdir(uploadFolder)).not.toContain('left.csv');
 });
 

@@ -167,7 +167,7 @@ function startWork(options: ServeOptions, { secret, refresh, log, baseUrl }: Sha
     onEvent: (event) => hint(webhooks, event),
   });
   const folder = options.uploadFolder ?? join(tmpdir(), 'proposal-api-uploads');
-  const uploads = new Uploads({ database, folder, onError: report('an upload failed') });
+  const uploads = new Uploads({ database, folder, report });
   const signing = createBackground(report('the secret was not read again'));
   signing.every(secretMs, refresh);
   const expiry = expireRegularly(database.pool, report('expired rows were not removed'));
