@@ -195,6 +195,9 @@ describe('the commands', { shuffle: false }, () => {
     expect(await errorOf({ PORT }, 'serve')).toMatch(new RegExp(`^error: Port ${port} is already taken[^\n]*\n$`));
     expect(await errorOf({ PORT, DATA_DIR }, 'serve')).toContain(`Port ${port} is already taken`);
     expect(existsSync(DATA_DIR)).toBe(false);
+    expect(await errorOf({ HOST: '[::1]' }, 'serve')).toMatch(
+      /^error: Cannot listen: [^\n]+\. HOST must be an address of this machine, without brackets or a port\.\n$/,
+    );
     expect(await errorOf({ METRICS_PORT: PORT }, 'serve')).toContain(
       `choose another with METRICS_PORT, for example METRICS_PORT=${port + 1}.`,
     );

@@ -21,7 +21,8 @@ export function listen(
         `Port ${port} is already taken; choose another with ${variable}, for example ${variable}=${port + 1}.`;
       const forbidden =
         error.code === 'EACCES' && `This user may not listen on port ${port}; choose one above 1023 with ${variable}.`;
-      reject(new UsageError(taken || forbidden || `Cannot listen on ${host}:${port}: ${error.message}`));
+      const elsewhere = `Cannot listen: ${error.message}. HOST must be an address of this machine, without brackets or a port.`;
+      reject(new UsageError(taken || forbidden || elsewhere));
     });
     server.listen(port, host, resolve);
   });
