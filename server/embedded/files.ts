@@ -61,12 +61,19 @@ export async function holdingLock<T>(lockFile: string, work: () => Promise<T>): 
 /** The socket's folder, which only that account can enter. */
 export async function privateFolder(name: string, account: Account): Promise<string> {
   const path = name.startsWith('/') ? name : join(await temporaryFolder(account), name);
-  await fs.mkdir(path, { mode: 0o700 }).catch(ignoring('EEXIST'));
+  await fs.mkdir(path, { mode: 0o700 }).catch(ignoring('EEXIST')).catch(noSocket);
   const found = await fs.lstat(path);
   const ours = found.isDirectory() && [account.uid, SELF.uid].includes(found.uid) && (found.mode & 0o077) === 0;
   const folder = ours ? path : await fs.mkdtemp(`${path}-`);
   await changeOwner(account, folder);
   return folder;
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+function noSocket(cause: unknown): never {
+  const problem = `The database cannot create a folder for its socket (${messageOf(cause)})`;
+  throw new Error(`${problem}: set TMPDIR to a folder with a short path that this user can write to.`, { cause });
 }
 
 async function writableFolder(path: string): Promise<string> {
@@ -82,7 +89,7 @@ async function writableFolder(path: string): Promise<string> {
     await requireClosed(folder);
     return folder;
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new Error(`Set DATA_DIR to a folder that this user can write to (${reason}).`, { cause });
   }
 }

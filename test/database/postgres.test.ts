@@ -148,6 +148,15 @@ describe('the embedded database', () => {
     expect((await open(dataDir)).created).toBe(true);
   });
 
+  test.runIf(process.platform === 'linux')('says what to do if it cannot create its socket', async () => {
+    const dataDir = await emptyFolder();
+    vi.stubEnv('TMPDIR', '/proc');
+    const opened = open(dataDir).finally(() => vi.unstubAllEnvs());
+    await expect(opened).rejects.toThrow(
+      /^The database cannot create a folder for its socket \(\w+: [^\n]+\): set TMPDIR to a folder with a short path /,
+    );
+  });
+
   test('creates its socket where PostgreSQL can use it, whatever TMPDIR is', async () => {
     const folder = await emptyFolder();
     const [long, closed, strange] = [join(folder, 'long'.repeat(20)), join(folder, 'closed'), join(folder, 'a&b%20')];
