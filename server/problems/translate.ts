@@ -29,8 +29,8 @@ function comesFromConnection(error: Error): boolean {
   if (lostConnection.test(error.message)) return true;
   const { code, severity, syscall } = error as { code?: unknown; severity?: unknown; syscall?: unknown };
   if (typeof code !== 'string') return false;
-  // PostgreSQL's own errors have a severity; a missing file has another system call.
-  if (typeof severity === 'string') return awayStates.test(code);
+  // PostgreSQL's own errors have a severity, of which FATAL ends the session; a missing file has another system call.
+  if (typeof severity === 'string') return severity === 'FATAL' || awayStates.test(code);
   return lostCodes.has(code) || (typeof syscall === 'string' && connectionCalls.has(syscall));
 }
 

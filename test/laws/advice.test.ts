@@ -334,6 +334,7 @@ describe('the database is unavailable', () => {
     ['the cause says so', new Error('x', { cause: error({ code: 'ECONNRESET', syscall: 'read' }) }), true],
     ['not if a file is missing', error({ code: 'ENOENT', syscall: 'open' }), false],
     ['if a write to it failed', error({ code: 'EPIPE', syscall: 'write' }), true],
+    ['its disk is too full to start a session', error({ code: 'XX000', severity: 'FATAL' }), true],
     ['not if a statement is wrong', error({ code: '42601', severity: 'ERROR' }), false],
   ])('%s', (_, cause, expected) => {
     expect(isUnavailable(cause)).toBe(expected);
