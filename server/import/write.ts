@@ -31,9 +31,9 @@ export async function writePlans({ store, table, announcement }: Work, plans: re
 type Changes = { created: readonly Values[]; changed: readonly Values[] };
 
 async function apply(store: Store, table: RecordTable, { created, changed }: Changes): Promise<void> {
-  // Updates come first, because a new record may need a unique value that a changed one gives up.
-  if (changed.length > 0) await update(store, table, changed);
+  // New records come first: a unique value that a changed one gives up is not available to them, as in a dry run.
   if (created.length > 0) await copy(store, store.written(table), table, created);
+  if (changed.length > 0) await update(store, table, changed);
 }
 
 async function update(store: Store, table: RecordTable, changed: readonly Values[]): Promise<void> {

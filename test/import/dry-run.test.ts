@@ -94,6 +94,18 @@ describe('a dry run', () => {
     },
   );
 
+  test('and the real run reject a new record with an externalId that another row gives up', async () => {
+    const { run, rows } = await start();
+    await rows('customers', { externalId: 'C-1', email: 'ana@example.com' });
+    const given = [
+      { externalId: 'C-2', email: 'ana@example.com' },
+      { externalId: 'C-1', email: 'bo@example.com' },
+    ];
+    const foreseen = await run(true, { match: 'email' })('customers', ...given);
+    expect(foreseen).toMatchObject({ created: 0, updated: 1, rejected: 1 });
+    expect(await run(false, { match: 'email' })('customers', ...given)).toEqual(foreseen);
+  });
+
   test('blocks no other writer', async () => {
     const { tenant, dry, rows } = await start();
     await rows('customers', { externalId: 'C-1', name: 'Ana' });
