@@ -35,7 +35,7 @@ export function keysOf(row: object, match: Match): string[] {
  * and written once.
  */
 export function soleKey([key, ...others]: readonly string[], { kind, match }: Pick<Work, 'kind' | 'match'>) {
-  const isSole = kind.isFlat && match !== 'none' && others.length === 0 && key?.startsWith(`${match}\n`);
+  const isSole = kind.isFlat && others.length === 0 && key?.startsWith(`${match}\n`);
   return isSole ? key : undefined;
 }
 
@@ -51,7 +51,7 @@ export class Repeats {
 
   constructor(match: Match) {
     this.#match = match;
-    this.#fields = [...new Set([match, 'email'])].filter((field) => field !== 'none' && field !== 'sku');
+    this.#fields = [...new Set([match, 'email'])].filter((field) => field !== 'none');
   }
 
   add(line: number, row: object): void {

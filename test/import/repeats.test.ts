@@ -101,6 +101,25 @@ test('finds repeats in files of any length, and in rows on the same line', () =>
   expect(others.at(-1)).toBe('Rows that repeat another one in the same way: 4996 more.');
 });
 
+test('a row without an externalId changes the record that an earlier row with one has created', async () => {
+  const tenant = await world.organization();
+  const { rows } = importInto(world, tenant, { match: 'email' });
+  const given = [
+    { externalId: 'R-1', email: 'ana@example.com' },
+    { email: 'Ana@example.com', name: 'Ana' },
+  ];
+  expect(await rows('customers', ...given)).toMatchObject({ created: 1, updated: 1 });
+  expect(await fetchRecord(tenant, 'customers', 'R-1')).toMatchObject({ name: 'Ana' });
+});
+
+test('rows with one sku are noted, by which the later one wins', async () => {
+  const tenant = await world.organization();
+  const { rows } = importInto(world, tenant, { match: 'sku' });
+  const item = { type: 'product', name: 'Tea', unitPrice: '1' };
+  const { notes } = await rows('items', { ...item, sku: 'S' }, { ...item, name: 'Chai', sku: 's' });
+  expect(notes).toEqual(['Line 2 repeats the sku s of line 1: the later line wins.']);
+});
+
 test('a row may take back a sku that an earlier row of the same item gave up', async () => {
   const tenant = await world.organization();
   const { rows } = importInto(world, tenant);

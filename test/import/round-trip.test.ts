@@ -249,6 +249,10 @@ test('accepts a date that has begun in any time zone: the record is created now,
     expect(stored.createdAt <= stored.updatedAt, kind).toBe(true);
     expect(await rows(kind, { ...row, createdAt }), kind).toMatchObject({ unchanged: 1 });
   }
+  // In a file of new records, those of the third chunk are computed while the second is stored.
+  const many = Array.from({ length: 2001 }, (_, index) => ({ externalId: `N-${index}`, name: 'Bo' }));
+  const last = { externalId: 'N', name: 'Bo', createdAt: dateIn(14) };
+  expect(await rows('customers', ...many, last)).toMatchObject({ created: 2002 });
 });
 
 test('rejects an invalid tax rate, and never moves updatedAt backward', async () => {
