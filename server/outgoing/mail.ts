@@ -2,6 +2,7 @@
 import type { Config } from '../config.ts';
 import { messageOf } from '../problems/message-of.ts';
 
+/** `to`: an address that the contract accepts, which is neither a list nor a group. */
 export type Mail = { to: string; subject: string; text: string };
 export type Mailer = { send(mail: Mail): Promise<void> };
 
@@ -25,9 +26,7 @@ export function createMailer({ url, from }: MailOptions): Mailer {
     async send(mail) {
       // Loaded with the first mail.
       const { createTransport } = await import('nodemailer');
-      // A single address only: a list would send the mail to others as well.
-      const sent = { ...mail, to: { name: '', address: mail.to } };
-      const sending = createTransport({ url, ...timeouts }, { from }).sendMail(sent);
+      const sending = createTransport({ url, ...timeouts }, { from }).sendMail(mail);
       await sending.catch((error: unknown) => {
         throw withoutAddresses(error);
       });
