@@ -17,13 +17,16 @@ import {
   unclaim,
   writeResults,
 } from '../../server/webhooks/deliveries.ts';
-import type { Claimed, Target } from '../../server/webhooks/deliveries.ts';
+import type { Target } from '../../server/webhooks/deliveries.ts';
 import { readBacklog } from '../../server/webhooks/backlog.ts';
+import { readRecords } from '../../server/commands/serve/webhooks.ts';
 import { deliverTo, deliveryLimits } from '../../server/webhooks/deliver.ts';
 import { changeEndpoint, createEndpoint, removeEndpoint } from '../../server/webhooks/endpoints.ts';
 import { expireDeliveries } from '../../server/webhooks/expire.ts';
 import { forgetImports } from '../../server/webhooks/imports.ts';
 import { scanOrganization } from '../../server/webhooks/scan.ts';
+import { createRender } from '../../server/webhooks/render.ts';
+import { createSender } from '../../server/outgoing/send.ts';
 import { releaseLease, renewLease, takeLeases } from '../../server/webhooks/leases.ts';
 import type { Leased } from '../../server/webhooks/leases.ts';
 import { resendFailed } from '../../server/webhooks/log.ts';
@@ -31,6 +34,8 @@ import { createSwitchOff } from '../../server/webhooks/switch-off.ts';
 import { migratedDatabase } from '../database.ts';
 import { issueKeys } from '../faults/service.ts';
 import { patientConnection } from '../patient.ts';
+import { useReceiver } from './receiver.ts';
+import type { Receiver } from './receiver.ts';
 import { parts } from './scene.ts';
 
 let database: Database;
@@ -55,19 +60,19 @@ const proposals = `insert into proposals (organization_id, id, customer_id, numb
   select $1, id, $2, right(id::text, 20), 'T', 'draft', now(), 'USD', 0, 0, 0, 0, 0, '{}', '' from unnest($3::uuid[]) id`;
 const deliveries = `insert into webhook_deliveries
     (organization_id, id, endpoint_id, type, record_id, happened_at, found_at, state, due_at, attempts, attempted_at)
-  select $1, d.id, $2, 'customer.updated', record, now(), now() - interval '31 days' * $6, $5,
-    now() + $7::interval, 1, now() - interval '1 hour'
+  select $1, d.id, $2, case position when 1 then 'customer.updated' else 'proposal.updated' end, record, now(),
+    now() - interval '31 days' * $6, $5, now() + $7::interval, 1, now() - interval '1 hour'
   from unnest($3::uuid[], $4::uuid[]) with ordinality as d (id, record, position) order by position`;
 
 type Scene = Awaited<ReturnType<typeof scene>>;
 type Wanted = Parameters<typeof scene>[0];
 
 /** An endpoint, and deliveries of a customer and its two proposals, not stored in the order of their ids. */
-async function scene({ state = 'pending', age = 0, dueIn = '-1 second' } = {}) {
+async function scene({ state = 'pending', age = 0, dueIn = '-1 second', url = 'http://127.0.0.1/' } = {}) {
   const { organization, admin } = await issueKeys(database, 1);
   const { em } = forOrganization(database, organization.id);
-  const fields = { name: 'E', url: 'http://127.0.0.1/', events: ['customer.updated'] };
-  const { endpoint } = await createEndpoint(em(), admin, fields, parts);
+  const fields = { name: 'E', url, events: ['customer.updated'] };
+  const { endpoint, secret } = await createEndpoint(em(), admin, fields, parts);
   const records = [uuidv7(), uuidv7(), uuidv7()];
   const [customerId = ''] = records;
   const ids = [uuidv7(), uuidv7(), uuidv7()];
@@ -76,7 +81,7 @@ async function scene({ state = 'pending', age = 0, dueIn = '-1 second' } = {}) {
   await pool.query(proposals, [organization.id, customerId, records.slice(1)]);
   await pool.query(deliveries, [organization.id, endpoint.id, ids.toReversed(), records, state, age, dueIn]);
   const target: Target = { organizationId: organization.id, id: endpoint.id };
-  return { organization, admin, em, endpoint, records, ids, target };
+  return { organization, admin, em, endpoint, secret, records, ids, target };
 }
 
 async function waiting(count: number): Promise<void> {
@@ -533,39 +538,38 @@ describe('a lease', () => {
   });
 
   describe('of a process', () => {
-    type Work = {
-      isStopping?: (sent: number) => boolean;
-      before?: (text: string) => void;
-      outcome?: object;
-      round?: number;
-    };
+    type Work = { before?: (text: string) => void; stopsAfter?: number; round?: number };
+    type Respond = Parameters<Receiver['respond']>[0];
 
     /** Performs the work of a process that has leased an endpoint with three events due, and sends them one by one. */
-    async function deliver({ isStopping = () => false, before = () => {}, outcome = {}, round = 100 }: Work) {
-      const found = await scene({});
+    async function deliver({ before = () => {}, stopsAfter = 9, round = 100 }: Work, how?: Respond) {
+      const receiver = await useReceiver();
+      if (how) receiver.respond(how);
+      const found = await scene({ url: receiver.url });
+      receiver.secrets.push(found.secret);
       const lease = await leaseOf(found);
       const stored = async () =>
         (await storedOf(found.target)).map((row) => Object.assign(row, { attempted_at: null }));
       const earlier = await stored();
-      let sent = 0;
-      const response = { ...result, retryAfterSeconds: null, ...outcome };
+      const sender = createSender(parts.destinations);
+      onTestFinished(() => sender.close());
       const work = {
         pool: poolThat(async (text) => before(text)),
         seal: parts.seal,
         limits: { ...deliveryLimits, concurrency: 1, round },
-        isStopping: () => isStopping(sent),
-        render: async (_: unknown, claimed: Claimed[]) => new Map(claimed.map(({ id }) => [id, '{}'])),
-        sender: { send: async () => ({ ...response, order: (sent += 1) }) },
+        isStopping: () => receiver.received.length >= stopsAfter,
+        render: createRender(database, readRecords),
+        sender,
         onAttempt: () => {},
       };
       await deliverTo(work as unknown as Parameters<typeof deliverTo>[0], lease);
-      return { sent, earlier, left: await stored(), found };
+      return { sent: receiver.received.length, earlier, left: await stored(), found };
     }
 
     test('that stops is released after the request in flight, and the other events are due as before', async () => {
       let claims = 0;
       const before = (text: string) => (claims += text.includes("set state = 'sending'") ? 1 : 0);
-      const { sent, earlier, left } = await deliver({ isStopping: (count) => count > 0, before });
+      const { sent, earlier, left } = await deliver({ stopsAfter: 1, before });
       expect({ sent, claims }).toEqual({ sent: 1, claims: 1 });
       const pending = left.filter((row) => 'state' in row && row.state === 'pending');
       expect(pending).toHaveLength(2);
@@ -594,11 +598,17 @@ describe('a lease', () => {
     });
 
     test('whose receiver fails slowly gives it the whole pause after its response', async () => {
+      vi.useFakeTimers({ toFake: ['performance'] });
+      onTestFinished(() => void vi.useRealTimers());
       const hourMs = 3_600_000;
-      const { found } = await deliver({ outcome: { status: 500, durationMs: hourMs } });
-      const text = `select due_at > now() + make_interval(secs => $2) as "isLater" from webhook_deliveries where endpoint_id = $1`;
+      const { found } = await deliver({}, (response) => {
+        vi.advanceTimersByTime(hourMs);
+        response.writeHead(500).end();
+      });
+      const text = `select due_at > now() + make_interval(secs => $2) as "isLater" from webhook_deliveries
+        where endpoint_id = $1 and status = 500`;
       const { rows } = await database.pool.query(text, [found.target.id, hourMs / 1000]);
-      expect(rows).toEqual([{ isLater: true }, { isLater: true }, { isLater: true }]);
+      expect(rows).toEqual([{ isLater: true }]);
     });
   });
 });

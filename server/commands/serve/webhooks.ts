@@ -52,7 +52,7 @@ export function startWebhooks(parts: Parts): { webhooks: Webhooks; endpoints: En
   const switchOff = createSwitchOff({ database, mailer: mail && createMailer(mail), baseUrl, onError });
   const delivery = {
     seal,
-    render: createRender(database, records),
+    render: createRender(database, readRecords),
     sender: createSender(destinations, { ...sendLimits, ...options.sending }),
     onAttempt,
     switchOff,
@@ -68,7 +68,7 @@ const read =
     return new Map(rows.map((row) => [row.id, present(row)]));
   };
 
-const records: ReadRecords = {
+export const readRecords: ReadRecords = {
   customer: read(customerTable.selection, presentCustomer),
   item: read(itemTable.selection, presentItem),
   proposal: read(proposalWithLines, presentProposal),
