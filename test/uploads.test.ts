@@ -127,7 +127,7 @@ describe('the folder of uploads', () => {
     await rm(join(folder, '..'), { recursive: true });
   });
 
-  test('overwrites no file through a link', async () => {
+  test('reads and overwrites no file through a link', async () => {
     const outside = await mkdtemp(join(tmpdir(), 'uploads-'));
     const [kept, link] = [join(outside, 'kept'), join(outside, 'link')];
     await writeFile(kept, 'kept');
@@ -136,6 +136,10 @@ describe('the folder of uploads', () => {
       const [error] = await once(writeFresh(path), 'error');
       expect(['EEXIST', 'ELOOP']).toContain(error.code);
     }
+    const files = new UploadFiles(join(outside, 'uploads'));
+    await symlink(kept, await files.newRejects(upload));
+    const [error] = await once(await files.readRejects(upload), 'error');
+    expect(error.code).toBe('ELOOP');
     await rm(outside, { recursive: true });
   });
 });

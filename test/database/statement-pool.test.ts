@@ -37,6 +37,13 @@ test('resends a statement that failed because the one before it did not prepare 
   expect(await Promise.all(others)).toEqual([[found], [found]]);
 });
 
+test('sends nothing more on a connection on which a statement has failed', async () => {
+  const run = (text: string) => database.reads.run(new Statement<{ pid: number }>(text, []), true);
+  const [first] = await run('select pg_backend_pid() as pid');
+  await expect(run('select 1 / 0')).rejects.toThrow('division by zero');
+  expect(await run('select pg_backend_pid() as pid')).not.toEqual([first]);
+});
+
 test('checks for slow statements only while there are any', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());

@@ -124,6 +124,28 @@ function pickOf(jobs: readonly Job[], pick: number, which: (job: Job) => boolean
   return found[pick % found.length];
 }
 
+test('an organization without operations takes no share of the slots', async () => {
+  let nowMs = 0;
+  const limiter = new WorkLimiter(most, () => nowMs);
+  const run = (keyId: string, kind: Work, work: () => unknown) =>
+    limiter.run(keyId, { keyId, kind }, async () => void (await work()));
+  const held = Promise.withResolvers<void>();
+  const busy = ['B', 'C'].map((organization) => run(organization, 'search', () => held.promise));
+  const gaveUp = Promise.allSettled(['D', 'E'].map((organization) => run(organization, 'search', () => 'never')));
+  await vi.advanceTimersByTimeAsync(longestWaitMs);
+  expect(await gaveUp).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
+  held.resolve();
+  await Promise.all(busy);
+  const own = Promise.withResolvers<void>();
+  const first = run('A', 'brief', () => own.promise);
+  await run('A', 'brief', () => (nowMs += 1.5 * longestWaitMs));
+  const others = [run('A', 'brief', () => own.promise), run('A', 'brief', () => 'waits')];
+  // One that would wait longer than the limit is rejected after a second.
+  await vi.advanceTimersByTimeAsync(longestWaitMs / 2);
+  own.resolve();
+  await expect(Promise.all([first, ...others])).resolves.toHaveLength(3);
+});
+
 const step = fc.record({
   act: fc.constantFrom('arrive', 'arrive', 'arrive', 'end', 'end', 'fail', 'send', 'send', 'wait'),
   organization: fc.constantFrom('A', 'B', 'C'),

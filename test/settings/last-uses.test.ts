@@ -1,8 +1,9 @@
 /** The time of the last use is written only for keys that were used. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { toRfc3339 } from '../../server/entities/timestamp.ts';
 import { LastUses } from '../../server/keys/last-uses.ts';
 import { listKeys } from '../../server/keys/list.ts';
+import { serve } from '../../server/commands/serve/server.ts';
 import { useWorld } from '../world.ts';
 
 const world = useWorld();
@@ -54,6 +55,19 @@ describe('the time of the last use', () => {
     expect(recent.lastUsedAt).toBe(known);
     expect(keys.map(({ lastUsedAt }) => lastUsedAt)).toEqual(await stored());
     expect(other.lastUsedAt).not.toBe(known);
+  });
+
+  test('is stored before the server has stopped', async () => {
+    const { key, em } = await world.organization();
+    const { database } = world;
+    const serving = await serve({ database, log: () => undefined, host: '127.0.0.1', port: 0 });
+    // Its timer never fires.
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    await fetch(`${serving.url}/v1/me`, { headers: { authorization: `Bearer ${key}` } });
+    vi.useRealTimers();
+    await serving.close();
+    expect((await listKeys(em())).map(({ lastUsedAt }) => lastUsedAt)).not.toContain(null);
   });
 
   test('that could not be stored is stored with the next use', async () => {

@@ -1,16 +1,19 @@
 /** Two-factor authentication with an app: turning it on, signing in with it, and who is protected from whom. */
 import { afterAll, beforeEach, describe, expect, inject, test } from 'vitest';
-import { matchPassword } from '../../server/accounts/credentials.ts';
+import { lockPasswords, matchPassword, readPasswords } from '../../server/accounts/credentials.ts';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { stepOf } from '../../server/accounts/authenticator.ts';
 import { addMember, removeMember } from '../../server/accounts/members.ts';
 import { issueLink, setPassword } from '../../server/accounts/password-links.ts';
 import { SignIns } from '../../server/accounts/sign-in.ts';
 import { codeSeconds } from '../../server/accounts/second-step.ts';
+import { TwoFactor } from '../../server/accounts/two-factor.ts';
 import type { Member, Role } from '../../server/entities/organization.ts';
 import { serve } from '../../server/commands/serve/server.ts';
 import { publicId } from '../../server/records/public-id.ts';
 import { runCommand } from '../command.ts';
+import { waitingStatements } from '../locks.ts';
+import { patientConnection } from '../patient.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import { startMailServer } from './providers.ts';
@@ -124,6 +127,24 @@ describe('turning it on', () => {
     expect((await visiting.get(path)).location).toBe(account);
     expect((await send({ current: password, code: typed })).location).toBe(account);
     await expect.poll(() => mailsTo(member).join()).toContain('was turned on.');
+  });
+
+  test('waits for a change of the password, and gives recovery codes only once', async () => {
+    const member = await someone(world, await world.organization());
+    const { database } = world;
+    const userId = (await readPasswords(database.signIns, [member.id]))[0]?.userId ?? '';
+    const twoFactor = new TwoFactor({ database, secret: old, now: () => nowMs });
+    const offer = twoFactor.offer('a session', '');
+    const turnOn = () => twoFactor.turnOn(offer, codeAt(offer.secret, nowMs), { userId, memberIds: [member.id] });
+    const changing = await patientConnection(database.pool);
+    await changing.query('begin');
+    await lockPasswords(changing, [userId]);
+    const turningOn = turnOn();
+    await expect.poll(() => waitingStatements(database), { interval: 5 }).not.toEqual([]);
+    await changing.query('commit');
+    changing.release();
+    expect(await turningOn).toHaveLength(10);
+    await expect(turnOn()).rejects.toThrow('Two-factor authentication is already on.');
   });
 
   test('rejects an offer from another session, so no one can plant an app', async () => {
