@@ -44,8 +44,11 @@ test.each([
     const { id } = await fetchRecord(tenant, kind, 'R-1');
     await rows(kind, { id, ...next }, { externalId: 'R-1', notes: 'Later' });
     expect(await fetchRecord(tenant, kind, 'R-1')).toMatchObject({ ...next, notes: 'Later' });
-    await rows(kind, { id, ...next }, { externalId: 'R-1', ...first });
-    expect(await fetchRecord(tenant, kind, 'R-1')).toMatchObject(first);
+    // The second time, the last row equals what is stored, which the first row changes.
+    for (let time = 0; time < 2; time += 1) {
+      await rows(kind, { id, ...next }, { externalId: 'R-1', ...first });
+      expect(await fetchRecord(tenant, kind, 'R-1')).toMatchObject(first);
+    }
   },
 );
 
