@@ -137,6 +137,12 @@ describe('with a provider', () => {
     const other = visit(world.url);
     await signInAs(other, 'without');
     expect((await other.get('/settings/account/two-factor')).text).toContain('You have no password here');
+    // So an admin who signs in this way can require it without having turned it on.
+    provider.people.set('admin', { email: tenant.admin.email, verified: true });
+    const admin = visit(world.url);
+    await signInAs(admin, 'admin');
+    const csrfToken = await admin.csrfToken();
+    expect((await admin.post('/settings/members/two-factor/required', { csrfToken })).status).toBe(303);
   });
 
   test('opens every organization of the address', async () => {
