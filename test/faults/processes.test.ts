@@ -1,7 +1,5 @@
 /** Several processes on one Redis, side by side and as workers of one command, being stopped and killed. */
-import cluster from 'node:cluster';
-import type { Worker } from 'node:cluster';
-import { EventEmitter, once } from 'node:events';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdtemp, open, readFile, rename, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -9,8 +7,7 @@ import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '@redis/client';
-import { beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
-import { WorkerPool } from '../../server/commands/serve/workers.ts';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import { forOrganization } from '../../server/database/tenant.ts';
@@ -28,23 +25,6 @@ import { newTally, write } from './writers.ts';
 import type { Tally } from './writers.ts';
 
 const cleanups = cleanupsAfterAll();
-
-test('a worker that reports keeps running, and one that is silent for a minute is ended', () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  onTestFinished(() => void vi.useRealTimers());
-  const kill = vi.fn<(signal: string) => void>();
-  const worker = Object.assign(new EventEmitter(), { id: 1, process: { pid: 1, kill } });
-  const fork = vi.spyOn(cluster, 'fork').mockReturnValue(worker as unknown as Worker);
-  onTestFinished(() => fork.mockRestore());
-  new WorkerPool(0, () => true, undefined).start();
-  for (let seconds = 0; seconds < 120; seconds += 30) {
-    vi.advanceTimersByTime(30_000);
-    worker.emit('message', {});
-  }
-  expect(kill).not.toHaveBeenCalled();
-  vi.advanceTimersByTime(60_000);
-  expect(kill).toHaveBeenCalledWith('SIGKILL');
-});
 
 test('rejects more than one worker without REDIS_URL in one sentence', async () => {
   const { status, err } = await runCommand(['serve', '--workers', '2'], { REDIS_URL: '' });

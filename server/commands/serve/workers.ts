@@ -51,7 +51,7 @@ export async function serveWithWorkers(count: number, config: Config, stop: Stop
   }
 }
 
-export class WorkerPool {
+class WorkerPool {
   /** Of all workers: with PORT=0, the one that the system chose. */
   readonly #port: number;
   readonly #isToldToStop: () => boolean;
