@@ -19,7 +19,6 @@ import {
 } from '../../server/webhooks/deliveries.ts';
 import type { Target } from '../../server/webhooks/deliveries.ts';
 import { readBacklog } from '../../server/webhooks/backlog.ts';
-import { readRecords } from '../../server/commands/serve/webhooks.ts';
 import { deliverTo, deliveryLimits } from '../../server/webhooks/deliver.ts';
 import { changeEndpoint, createEndpoint, removeEndpoint } from '../../server/webhooks/endpoints.ts';
 import { expireDeliveries } from '../../server/webhooks/expire.ts';
@@ -558,7 +557,7 @@ describe('a lease', () => {
         seal: parts.seal,
         limits: { ...deliveryLimits, concurrency: 1, round },
         isStopping: () => receiver.received.length >= stopsAfter,
-        render: createRender(database, readRecords),
+        render: createRender(database),
         sender,
         onAttempt: () => {},
       };

@@ -3,20 +3,12 @@ import { createMailer } from '../../outgoing/mail.ts';
 import { metadataOf, operationsOf } from '../../../contract/operations.ts';
 import { v1 } from '../../../contract/v1.ts';
 import type { Database } from '../../database/orm.ts';
-import type { Tenant } from '../../database/tenant.ts';
 import type { UsageEvent } from '../../keys/usage.ts';
-import { customerTable, presentCustomer } from '../../records/customer.ts';
-import { itemTable, presentItem } from '../../records/item.ts';
-import { presentProposal, proposalWithLines } from '../../records/proposal.ts';
-import { readEach } from '../../records/reader.ts';
-import type { Selection } from '../../records/selection.ts';
-import { anyOf } from '../../records/sql.ts';
 import { createDestinations } from '../../outgoing/addresses.ts';
 import type { Resolve } from '../../outgoing/addresses.ts';
 import type { DeliveryParts } from '../../webhooks/deliver.ts';
 import type { EndpointParts } from '../../webhooks/endpoints.ts';
 import { createRender } from '../../webhooks/render.ts';
-import type { ReadRecords } from '../../webhooks/render.ts';
 import { runLimits, Webhooks } from '../../webhooks/run.ts';
 import type { RunLimits } from '../../webhooks/run.ts';
 import { createSeal } from '../../text/seal.ts';
@@ -52,7 +44,7 @@ export function startWebhooks(parts: Parts): { webhooks: Webhooks; endpoints: En
   const switchOff = createSwitchOff({ database, mailer: mail && createMailer(mail), baseUrl, onError });
   const delivery = {
     seal,
-    render: createRender(database, readRecords),
+    render: createRender(database),
     sender: createSender(destinations, { ...sendLimits, ...options.sending }),
     onAttempt,
     switchOff,
@@ -60,19 +52,6 @@ export function startWebhooks(parts: Parts): { webhooks: Webhooks; endpoints: En
   const limits = { ...runLimits, ...options.limits };
   return { webhooks: new Webhooks({ database, limits, delivery, onError }), endpoints: { seal, destinations } };
 }
-
-const read =
-  <T extends { id: string }, Row extends { id: string }>(selection: Selection<T, Row>, present: (row: Row) => object) =>
-  async (tenant: Tenant, ids: string[]): Promise<Map<string, object>> => {
-    const rows = await readEach(tenant, selection, anyOf<T>('id', ids));
-    return new Map(rows.map((row) => [row.id, present(row)]));
-  };
-
-export const readRecords: ReadRecords = {
-  customer: read(customerTable.selection, presentCustomer),
-  item: read(itemTable.selection, presentItem),
-  proposal: read(proposalWithLines, presentProposal),
-};
 
 const writing: ReadonlySet<string | undefined> = new Set(
   operationsOf(v1)
