@@ -40,9 +40,14 @@ function printed(time: number): string | undefined {
 
 const withoutZone = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
 
-/** The error for a text that is not a time. */
-export function notAnInstant(value: string): Failure {
-  return withoutZone.test(value)
-    ? failure('invalid_type', 'must have a time zone, as in 2026-03-01T09:30:00Z or 2026-03-01T09:30:00+02:00', value)
-    : failure('invalid_type', 'must be a valid time such as 2026-03-01T09:30:00Z, or a date such as 2026-03-01', value);
+/** The error for what is not a time. */
+export function notAnInstant(value: unknown): Failure {
+  const text = typeof value === 'string' ? value.trim() : '';
+  return failure('invalid_type', whatIsWrong(text), value);
+}
+
+function whatIsWrong(text: string): string {
+  if (withoutZone.test(text)) return 'must have a time zone, as in 2026-03-01T09:30:00Z or 2026-03-01T09:30:00+02:00';
+  if (instantForm.test(text)) return `must be a ${text.length === 10 ? 'date' : 'time'} that exists`;
+  return 'must be a valid time such as 2026-03-01T09:30:00Z, or a date such as 2026-03-01';
 }

@@ -9,23 +9,21 @@ import { decimalInput } from '../../contract/decimal.ts';
 import * as fields from '../../contract/fields.ts';
 import { metadataPatch } from '../../contract/metadata.ts';
 import { item, itemCreateFields } from '../../contract/items.ts';
-import { parseInstant } from '../../contract/instant.ts';
+import { notAnInstant, parseInstant } from '../../contract/instant.ts';
 import { bounded, eachEmptyIsAbsent, emptyIsAbsent, optionalUnlessEmpty, parsed } from '../../contract/parsed.ts';
 import { lineTexts, maximumLines } from '../../contract/line-items.ts';
 import { personFields, proposalTexts, status } from '../../contract/proposals.ts';
-import { failure } from '../../contract/text.ts';
 
 /** Times as the API writes them: the common form, which a quick check accepts. */
 const canonical = (value: unknown): value is string =>
   typeof value === 'string' && value.length === 24 && isExisting(Date.parse(value), value);
 const isExisting = (ms: number, value: string) => !Number.isNaN(ms) && new Date(ms).toISOString() === value;
 
-const notATime = 'must be a valid time with its zone, such as 2026-03-01T09:30:00Z, or a date such as 2026-03-01';
 const instant = parsed<string>(
   (value) =>
     (canonical(value) ? value : undefined) ??
     (typeof value === 'string' ? parseInstant(value.trim()) : undefined) ??
-    failure('invalid_type', notATime, value),
+    notAnInstant(value),
   { type: 'string', format: 'date-time' },
 );
 

@@ -195,6 +195,15 @@ describe('real-world CSV', () => {
     expect((await fetchRecord(tenant, 'customers', 'C-2')).createdAt).toContain(secondDate);
   });
 
+  test('may have a date that does not exist, which is named', async () => {
+    const { csv } = await start();
+    const text = 'externalId,name,createdAt\nC-1,Ana,13.02.2024\nC-2,Bo,31.02.2024\n';
+    expect(await csv('customers', text)).toMatchObject({
+      created: 1,
+      errors: [{ line: 3, field: 'createdAt', message: 'must be a date that exists' }],
+    });
+  });
+
   test('is rejected if its dates are ambiguous', async () => {
     const { tenant, csv, choosing } = await start();
     const text = 'externalId,name,createdAt\nC-1,Ana,03/04/2026\n';

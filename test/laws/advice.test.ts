@@ -64,6 +64,8 @@ const requests: [string, string][] = [
     '/v1/customers?updatedSince=2026-03-01%2009:30',
     '400 updatedSince must have a time zone, as in 2026-03-01T09:30:00Z or 2026-03-01T09:30:00+02:00.',
   ],
+  ['/v1/customers?updatedSince=2026-02-31', '400 updatedSince must be a date that exists.'],
+  ['/v1/customers?updatedSince=2026-03-01T24:30:00Z', '400 updatedSince must be a time that exists.'],
   [
     '/v1/proposals?customerId=cus_nope',
     '400 customerId must be the id of a customer, such as cus_01jzy3v1k8e2tb6qk3x5w9r7md.',
