@@ -20,7 +20,7 @@ export async function writeFile<T>(file: string, write: (output: Writable) => Pr
   const isDirect = found !== undefined && !found.isFile();
   const target = found ? await realpath(file) : file;
   const partial = isDirect ? file : `${target}.${randomUUID()}.partial`;
-  if (!isDirect) await reportPartial(target);
+  if (!isDirect) await removeAbandoned(target);
   const finished = isDirect ? undefined : removedOnSignal(partial);
   let output: Writable | undefined;
   try {
@@ -43,8 +43,8 @@ export async function writeFile<T>(file: string, write: (output: Writable) => Pr
   }
 }
 
-/** What a command that was killed left behind may hold personal data: it is removed, or named if it may be in use. */
-async function reportPartial(target: string): Promise<void> {
+/** Removes what a killed command left behind, because it may hold personal data; only names what may be in use. */
+async function removeAbandoned(target: string): Promise<void> {
   const folder = dirname(target);
   for (const name of await readdir(folder).catch(() => [])) {
     const [, of] = /^(.+)\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.partial$/.exec(name) ?? [];

@@ -4,7 +4,7 @@ import { Problem } from '../../problems/problem.ts';
 import { toProblem } from '../../problems/translate.ts';
 import { html } from '../html.ts';
 import { sendPage } from './layout.ts';
-import { sectionOf } from './page.ts';
+import { sectionAt } from './page.ts';
 
 export const sendErrorPage: ErrorRequestHandler = (error: unknown, { originalUrl }, response, next) => {
   if (response.headersSent) return next(error);
@@ -16,7 +16,7 @@ export const sendErrorPage: ErrorRequestHandler = (error: unknown, { originalUrl
       : problem.message;
   response.set(problem.headers);
   const { requestId, visit } = response.locals;
-  sendPage(response, { ...errorPage(problem, sentence, requestId), current: sectionOf(originalUrl) }, visit);
+  sendPage(response, { ...errorPage(problem, sentence, requestId), current: sectionAt(originalUrl) }, visit);
 };
 
 /** Errors of the form parser have a `status`. */

@@ -34,7 +34,7 @@ export const sections = {
 export type Section = keyof typeof sections;
 
 /** The section that a URL is in. */
-export const sectionOf = (url: string): Section | undefined =>
+export const sectionAt = (url: string): Section | undefined =>
   // Object.keys forgets which keys the object has.
   (Object.keys(sections) as Section[]).find((path) => url.startsWith(path));
 
