@@ -8,7 +8,14 @@ import { listen } from '../ports.ts';
 
 export type ReceivedMail = { from: string; to: string[]; text: string };
 
-type MailServer = { url: string; mails: ReceivedMail[]; reject(address: string): void; close(): Promise<void> };
+type MailServer = {
+  url: string;
+  mails: ReceivedMail[];
+  reject(address: string): void;
+  /** Again, after `reject`. */
+  accept(address: string): void;
+  close(): Promise<void>;
+};
 
 /** Accepts and keeps every mail, except those to addresses that it rejects. */
 export async function startMailServer(): Promise<MailServer> {
@@ -43,6 +50,7 @@ export async function startMailServer(): Promise<MailServer> {
     url: `smtp://127.0.0.1:${port}`,
     mails,
     reject: (address) => void rejected.add(address),
+    accept: (address) => void rejected.delete(address),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
