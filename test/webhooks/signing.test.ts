@@ -55,10 +55,12 @@ test('typical mistakes of JavaScript callers get a TypeError that explains them'
     await expect(unwrapWebhook(sent, headers, newSecret(), { now })).rejects.toThrow(
       new TypeError('body must be the text or bytes of the request as received, not parsed JSON'),
     );
-  // @ts-expect-error an environment variable that is not set
-  await expect(unwrap(headers, undefined)).rejects.toThrow(
-    new TypeError('The secret must be whsec_ followed by base64, as the settings show it.'),
-  );
+  const unset = process.env.NO_SUCH_SECRET;
+  for (const secret of [unset, [unset], []])
+    // @ts-expect-error an environment variable that is not set
+    await expect(unwrap(headers, secret)).rejects.toThrow(
+      new TypeError('The secret must be whsec_ followed by base64, as the settings show it.'),
+    );
 });
 
 describe('a signed request', () => {
