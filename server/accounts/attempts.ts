@@ -84,10 +84,13 @@ export const admitToLog = async (pool: pg.Pool, memberId: string) => (await take
 export const claimWork = async (pool: pg.Pool, work: string, seconds: number): Promise<boolean> =>
   (await count(pool, `work ${work}`, seconds)).count === 1;
 
+// A window that ends later than any that begins now is from before the clock was set back. Those of concurrent statements
+// are milliseconds apart.
+const hasEnded = `(a.ends_at <= now() or a.ends_at > excluded.ends_at + interval '1 minute')`;
 const upsertAttempt = `insert into sign_in.attempts as a (key, count, ends_at) values ($1, 1, now() + $2 * interval '1 second')
   on conflict (key) do update set
-    count = case when a.ends_at <= now() then 1 else a.count + 1 end,
-    ends_at = case when a.ends_at <= now() then excluded.ends_at else a.ends_at end
+    count = case when ${hasEnded} then 1 else a.count + 1 end,
+    ends_at = case when ${hasEnded} then excluded.ends_at else a.ends_at end
   returning count, ceil(extract(epoch from ends_at - now()))::int as "secondsLeft"`;
 
 /** Counts one more attempt, across all processes, within the window that the first one opened. */

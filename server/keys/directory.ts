@@ -46,8 +46,12 @@ export class KeyDirectory {
     if (isCached && this.#clock() - this.#verifiedAtMs >= trustMs) await this.#verify();
     if (this.#unknown.has(hash)) return undefined;
     const key = this.#known.get(hash) ?? (await this.#read(hash));
-    // Nothing in the database changes when a replaced or expiring key ends.
-    if (key && this.#clock() >= key.endsAtMs) key.revokedAt ??= key.endsAt;
+    if (key && this.#clock() >= key.endsAtMs) {
+      // Nothing in the database changes when a replaced or expiring key ends.
+      key.revokedAt ??= key.endsAt;
+      // Read again by the next request: the database's clock may have been wrong.
+      this.#known.delete(hash);
+    }
     if (key) this.#lastUses.note(key);
     return key;
   }

@@ -94,7 +94,8 @@ function endedKeySentences({ revokedAt, endsAt, lastUsedAt }: ApiKey, nowMs: num
 /** Returns the warnings that were not mailed lately, and marks them as mailed, so only one process sends them. */
 export async function claimWarnings(em: ScopedEntityManager, warnings: readonly Warning[], nowMs = Date.now()) {
   const isTold = ({ mailedAt }: KeyWarning, cause: WarningCause) =>
-    mailedAt !== null && Date.parse(mailedAt) > nowMs - mailedAgainDays[cause] * dayMs;
+    // A time in the far future is from a clock that was wrong.
+    mailedAt !== null && Math.abs(nowMs - Date.parse(mailedAt)) < mailedAgainDays[cause] * dayMs;
   const known = await em.find(KeyWarning, {});
   const open = warnings.filter(
     ({ key, cause }) => !known.some((one) => one.keyId === key.id && one.cause === cause && isTold(one, cause)),

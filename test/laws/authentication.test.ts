@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { QueryConfig } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { v1 } from '../../contract/v1.ts';
-import { Organization } from '../../server/entities/organization.ts';
+import { ApiKey, Organization } from '../../server/entities/organization.ts';
 import { operationsOf } from '../../contract/operations.ts';
 import { hashKey } from '../../server/keys/authenticate.ts';
 import { KeyDirectory } from '../../server/keys/directory.ts';
@@ -213,6 +213,22 @@ describe('a key directory with a simulated clock', () => {
       await keys.close();
     },
   );
+
+  test('a key that seemed to have ended because a clock was wrong works as soon as the clock is right', async () => {
+    const tenant = await clocked.organization();
+    const text = `update api_keys set ends_at = now() + interval '30 days' where id = $1`;
+    const [key] = await tenant.em().find(ApiKey, {});
+    await clocked.database.pool.query(text, [key?.id]);
+    let aheadMs = 0;
+    const keys = new KeyDirectory(clocked.database.control, () => nowMs + aheadMs);
+    const find = async () => (await keys.find(hashKey(tenant.key)))?.revokedAt;
+    expect(await find()).toBeNull();
+    aheadMs = 40 * 86_400_000;
+    expect(await find()).toEqual(expect.any(String));
+    aheadMs = 0;
+    expect(await find()).toBeNull();
+    await keys.close();
+  });
 
   test('an unchanged key costs one statement per half second, not one per request', async () => {
     const tenant = await clocked.organization();

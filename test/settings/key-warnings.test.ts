@@ -177,6 +177,8 @@ describe('mail about keys', () => {
       const claimed = await claimWarnings(tenant.em(), warnings, Date.now() + days * dayMs);
       expect(claimed.map(({ cause }) => cause)).toEqual(open);
     }
+    // Then the clock is right again, and what was mailed 31 days in the future is mailed again.
+    expect(await claimWarnings(tenant.em(), warnings)).toEqual(warnings);
   });
 
   test('that was not delivered is retried', async () => {
