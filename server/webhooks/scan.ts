@@ -34,7 +34,8 @@ async function scanWith(client: pg.ClientBase, organizationId: OrganizationId): 
   if (endpoints.length === 0) return { state: 'idle', found: 0 };
   const imports = endpoints.some(wantsImports) ? await readImports(client, organizationId) : [];
   const bound = await syncBoundOf(client);
-  const { changes, imported, until } = await readChanges(client, organizationId, { ...position, until: bound });
+  const since = sinceOf(position.since, bound);
+  const { changes, imported, until } = await readChanges(client, organizationId, { since, until: bound });
   const ended = fullyFound(imports, { until, bound });
   const found = changes.length + ended.length;
   if (found > 0) {
@@ -52,6 +53,13 @@ async function scanWith(client: pg.ClientBase, organizationId: OrganizationId): 
     await client.query(move, [organizationId, until]);
   }
   return { state: until < bound ? 'more' : 'caught up', found };
+}
+
+/** A position ahead of the bound means that the clock was set back: what changed in the last minute is found, perhaps again. */
+function sinceOf(position: string, bound: string): string {
+  const boundMs = Date.parse(bound);
+  // Concurrent scans can be milliseconds apart.
+  return Date.parse(position) - boundMs > 1_000 ? new Date(boundMs - 60_000).toISOString() : position;
 }
 
 const wantsImports = ({ events }: Endpoint): boolean => events.includes(importCompleted);
@@ -93,7 +101,7 @@ const lastChanges = (resource: Resource) =>
 export async function organizationsToScan(pool: pg.Pool, isDistributed: boolean) {
   const imported = 'exists (select from webhook_imports i where i.organization_id = p.organization_id)';
   const last = `greatest(${resources.flatMap(lastChanges).join(', ')})`;
-  const condition = `coalesce(${last} >= p.looked_through, false) or ${imported}`;
+  const condition = `coalesce(${last} >= p.looked_through, false) or p.looked_through > now() or ${imported}`;
   const text = `select organization_id as id, ${isDistributed ? 'true' : condition} as changed from webhook_positions p
     where exists (select from webhook_endpoints e where e.organization_id = p.organization_id and e.active_since is not null)`;
   const { rows } = await pool.query<{ id: OrganizationId; changed: boolean }>(text);

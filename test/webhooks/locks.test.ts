@@ -23,7 +23,7 @@ import { deliverTo, deliveryLimits } from '../../server/webhooks/deliver.ts';
 import { changeEndpoint, createEndpoint, removeEndpoint } from '../../server/webhooks/endpoints.ts';
 import { expireDeliveries } from '../../server/webhooks/expire.ts';
 import { forgetImports } from '../../server/webhooks/imports.ts';
-import { scanOrganization } from '../../server/webhooks/scan.ts';
+import { organizationsToScan, scanOrganization } from '../../server/webhooks/scan.ts';
 import { createRender } from '../../server/webhooks/render.ts';
 import { createSender } from '../../server/outgoing/send.ts';
 import { releaseLease, renewLease, takeLeases } from '../../server/webhooks/leases.ts';
@@ -308,6 +308,22 @@ test('the search for changes finds each one, no matter how many there are, or ho
   expect([state, ...rows]).toEqual(['caught up', { changed: 5_001, events: 5_001 }]);
 });
 
+test('a change is found after the clock was set back, even though the position is ahead of it', async () => {
+  const { organization, records } = await scene({ state: 'delivered' });
+  const { pool } = database;
+  const values = [organization.id];
+  const ahead = `update webhook_positions set looked_through = now() + interval '40 days' where organization_id = $1`;
+  await pool.query(ahead, values);
+  const isScanned = async () => (await organizationsToScan(pool, false)).changed.includes(organization.id);
+  expect(await isScanned()).toBe(true);
+  await pool.query(`update webhook_endpoints set active_since = '2021-01-01' where organization_id = $1`, values);
+  const change = `update customers set updated_at = now() - interval '1 second' where organization_id = $1 and id = $2`;
+  await pool.query(change, [...values, records[0]]);
+  // The two proposals were created within the last minute.
+  expect(await scanOrganization(pool, organization.id)).toMatchObject({ state: 'caught up', found: 3 });
+  expect(await scanOrganization(pool, organization.id)).toMatchObject({ state: 'caught up', found: 0 });
+});
+
 test('the lag is how many seconds the most overdue endpoint that is on has been due, no matter what is added', async () => {
   const found = await scene();
   const neighbor = await neighborOf(found);
@@ -422,6 +438,11 @@ describe('a lease', () => {
       expect([column, await takenOf(found)]).toEqual([column, []]);
       await pool.query('update webhook_endpoints set active_since = now() where id = $1', [target.id]);
     }
+    // A lease is never that long: it was given before the clock was set back.
+    await pool.query(`update webhook_endpoints set leased_until = now() + interval '40 days' where id = $1`, [
+      target.id,
+    ]);
+    expect(await takenOf(found)).toHaveLength(1);
     await setPlan(database, organization, 'free');
     expect(await takenOf(found)).toEqual([]);
     await setPlan(database, organization, 'team');
