@@ -81,6 +81,8 @@ const poolerSettings = {
 const connectionOptions = {
   application_name: 'proposal-api',
   connectionTimeoutMillis: 5_000,
+  // A connection in constant use would otherwise stay on a server that is no longer the primary.
+  maxLifetimeSeconds: 60,
   keepAlive: true,
   keepAliveInitialDelayMillis: 10_000,
 };

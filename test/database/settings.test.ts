@@ -66,6 +66,12 @@ test('does not limit transactions of exports, imports, backups and migrations', 
   expect(rows).toEqual([{ limit: '0' }]);
 });
 
+test('replaces every connection after a minute, because the primary may be another server by then', async () => {
+  const { pool, reads, writes, control, signIns, orm } = await openDatabase({ url });
+  cleanups.push(() => orm.close());
+  for (const each of [pool, reads, writes, control, signIns]) expect(each.options.maxLifetimeSeconds).toBe(60);
+});
+
 test('adds its settings to the options of the URL', async () => {
   const urlWithOptions = `${url}${url.includes('?') ? '&' : '?'}options=-csearch_path%3Dpg_catalog%20-ctimezone%3DAsia/Tokyo`;
   const { pool, reads, writes, control, signIns, orm } = await openDatabase({ url: urlWithOptions });
