@@ -1,6 +1,6 @@
 /** Which addresses the service may be made to send to: public ones, and those in networks that the operator allows. */
 import type { LookupAddress } from 'node:dns';
-import { lookup } from 'node:dns/promises';
+import { lookup, Resolver } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 
 /** Loopback, private, link-local with cloud metadata, shared, documentation, benchmark, multicast and reserved. */
@@ -39,7 +39,7 @@ export type Resolve = (host: string) => Promise<LookupAddress[]>;
 /** `allowed` are networks that the operator allows, in CIDR notation. */
 export function createDestinations(
   allowed: readonly string[],
-  resolveHost: Resolve = (host) => lookup(host, { all: true }),
+  resolveHost = allowed.length > 0 ? orLocally(askNameServers()) : askNameServers(),
 ) {
   const allowedList = listOf(allowed);
   const lookUp = shared(resolveHost);
@@ -62,9 +62,34 @@ export function createDestinations(
 }
 
 /**
- * Concurrent lookups of a host are one lookup. Node performs only two at a time, so if every request to a host whose name
- * server does not answer had its own, those of all other hosts would wait behind them.
+ * Not by `lookup`, of which Node performs only two at a time: names whose name server is silent would keep all others
+ * waiting, and with them every new connection to the database. `servers` replaces those of the system, in tests.
  */
+export function askNameServers(servers?: readonly string[]): Resolve {
+  return async (host) => {
+    // A new one each time, because it reads the configuration of the system only once.
+    const resolver = new Resolver({ timeout: 2_000, tries: 2 });
+    if (servers) resolver.setServers(servers);
+    const ipv6 = resolver.resolve6(host).catch(() => []);
+    const ipv4 = await resolver.resolve4(host).catch(async (error: unknown) => {
+      if ((await ipv6).length === 0) throw error;
+      return [];
+    });
+    const of = (family: number) => (address: string) => ({ address, family });
+    return [...ipv4.map(of(4)), ...(await ipv6).map(of(6))];
+  };
+}
+
+/** Names in networks that the operator allows may be known to this machine alone, such as from its hosts file. */
+export const orLocally =
+  (resolveHost: Resolve): Resolve =>
+  (host) =>
+    resolveHost(host).catch((error: unknown) => {
+      if (Reflect.get(Object(error), 'code') === 'ETIMEOUT') throw error;
+      return lookup(host, { all: true });
+    });
+
+/** Concurrent lookups of a host are one lookup. */
 function shared(resolveHost: Resolve): Resolve {
   const running = new Map<string, Promise<LookupAddress[]>>();
   return (host) => {

@@ -1,8 +1,11 @@
 /** Endpoints in networks that are not public: rejected at every attempt, not only when they are entered. */
+import { createSocket } from 'node:dgram';
+import { lookup } from 'node:dns/promises';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createDestinations } from '../../server/outgoing/addresses.ts';
+import { askNameServers, createDestinations, orLocally } from '../../server/outgoing/addresses.ts';
 import { createSender, sendLimits } from '../../server/outgoing/send.ts';
 import type { Sender } from '../../server/outgoing/send.ts';
 import { listen } from '../ports.ts';
@@ -165,6 +168,65 @@ test('concurrent lookups of a host are one, whose result is not kept', async () 
   await expect(resolve('slow.example')).rejects.toThrow('no such host');
   expect(asked).toEqual(['slow.example', 'other.example', 'slow.example']);
 });
+
+describe('a name server', () => {
+  test('that is silent about some names delays no lookup of another, and none by the system', async () => {
+    const { servers, asked, end } = await nameServer();
+    const silent = Array.from({ length: 8 }, (_, index) => askNameServers(servers)(`${index}.silent.example`));
+    await expect.poll(asked).toBeGreaterThanOrEqual(16);
+    expect(await askNameServers(servers)('both.example')).toEqual([
+      { address: '93.184.216.34', family: 4 },
+      { address: '2606:2800::1', family: 6 },
+    ]);
+    expect(await lookup('localhost', { family: 4 })).toEqual({ address: '127.0.0.1', family: 4 });
+    end();
+    for (const one of await Promise.allSettled(silent)) expect(one.status).toBe('rejected');
+  });
+
+  test('may know only one kind of address, or none', async () => {
+    const { servers } = await nameServer();
+    expect(await askNameServers(servers)('four.example')).toEqual([{ address: '93.184.216.34', family: 4 }]);
+    expect(await askNameServers(servers)('six.example')).toEqual([{ address: '2606:2800::1', family: 6 }]);
+    await expect(askNameServers(servers)('none.example')).rejects.toMatchObject({ code: 'ENOTFOUND' });
+  });
+
+  test('need not know the names of this machine, if the operator allows its network', async () => {
+    const { servers } = await nameServer();
+    const { resolve } = createDestinations(['127.0.0.0/8', '::1/128'], orLocally(askNameServers(servers)));
+    expect(await resolve('localhost')).toContainEqual({ address: '127.0.0.1', family: 4 });
+  });
+});
+
+/** Knows the addresses of four.example, six.example and both.example; does not respond about silent.example until the end. */
+async function nameServer() {
+  const socket = createSocket('udp4');
+  const held: (() => void)[] = [];
+  let isEnding = false;
+  let asked = 0;
+  socket.on('message', (query, { port, address }) => {
+    asked += 1;
+    const question = query.subarray(12, query.indexOf(0, 12) + 5);
+    const [host = ''] = question.toString('latin1').split('\u0007example');
+    const isIpv6 = question.at(-3) === 28;
+    const data = isIpv6 ? '26062800000000000000000000000001' : '5db8d822';
+    const isKnown = new RegExp(isIpv6 ? 'six|both' : 'four|both').test(host);
+    // A pointer to the name in the question, the type, the class, the time to live, and the address.
+    const record = Buffer.from(`c00c00${isIpv6 ? '1c' : '01'}0001000000000${isIpv6 ? '010' : '004'}${data}`, 'hex');
+    const flags = Buffer.from(isKnown ? '81800001000100000000' : '81830001000000000000', 'hex');
+    const respond = () =>
+      socket.send(Buffer.concat([query.subarray(0, 2), flags, question, ...(isKnown ? [record] : [])]), port, address);
+    if (host.includes('silent') && !isEnding) held.push(respond);
+    else respond();
+  });
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  onTestFinished(() => void socket.close());
+  const end = () => {
+    isEnding = true;
+    for (const respond of held) respond();
+  };
+  return { servers: [`127.0.0.1:${socket.address().port}`], asked: () => asked, end };
+}
 
 test('an error is kept up to 200 characters', async () => {
   const failing = sender([], () => Promise.reject(new Error('x'.repeat(201))));
