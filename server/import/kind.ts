@@ -23,6 +23,8 @@ export type Entry = {
   /** The cells that the report of rejected rows repeats. */
   raw: readonly Cell[];
   size: number;
+  /** Whether it was read from cells, which a spreadsheet may have shortened. */
+  isCells?: true;
   value: unknown;
   signs?: CurrencySign[];
   /** The value, once it has been validated. */
@@ -32,6 +34,8 @@ export type Entry = {
   id?: string;
   /** Undefined until it is known. */
   outcome?: Outcome;
+  /** The fields that keep what is stored, because a spreadsheet has shortened their values. */
+  restored?: ReadonlySet<string>;
 };
 
 export type Keyed = { id?: string | undefined; externalId?: string | null | undefined };

@@ -6,6 +6,7 @@ import { storedId } from '../records/public-id.ts';
 import type { RecordTable, Values } from '../records/record-table.ts';
 import { rejectOtherCurrencies } from './currency-signs.ts';
 import { keysOf, matchKey, soleKey } from './keys.ts';
+import { restoreLosses } from './losses.ts';
 import type { Entry, Identified, Keyed, LineChanges, Outcome, Planner, Rejection, RowResult, Work } from './kind.ts';
 
 export type Plan = {
@@ -51,9 +52,10 @@ export class StalePlan extends Error {}
  */
 export async function planRows(work: Work, entries: readonly Entry[], isLocking: boolean): Promise<Plan[]> {
   const { store, kind, match } = work;
-  const rows = entries.map(({ row = {} }) => withoutDateOfToday(row, store.startedAt));
-  const stored = await loadStored(work, rows, isLocking);
+  const given = entries.map(({ row = {} }) => withoutDateOfToday(row, store.startedAt));
+  const stored = await loadStored(work, given, isLocking);
   const records = stored.map((record) => (record === 'several' ? undefined : record));
+  const rows = given.map((row, index) => asStored(row, records[index], entries[index]));
   const keys = rows.map((row) => soleKey(keysOf(row, match), work));
   requireDistinct(keys, records);
   const planner = await kind.planner(store, rows, records);
@@ -86,6 +88,14 @@ function requireDistinct(keys: readonly (string | undefined)[], records: readonl
     if (found.has(record.id) && (key === undefined || found.get(record.id) !== key)) throw new SameRecord();
     found.set(record.id, key);
   });
+}
+
+function asStored(row: Keyed, record: Identified | undefined, entry: Entry | undefined): Keyed {
+  if (!record || !entry?.isCells) return row;
+  const restored = new Set<string>();
+  const whole = restoreLosses(row, record, restored);
+  entry.restored = restored;
+  return restored.size > 0 ? whole : row;
 }
 
 type Known = { stored: Identified | undefined; planner: Planner; draft: Values | undefined };

@@ -9,7 +9,7 @@ import type { Inspection } from './inspect.ts';
 import { flatRow, readDocument, readJson, rowWithLines, unreadable } from './json.ts';
 import type { RowBounds } from './json.ts';
 import type { Entry, Kind } from './kind.ts';
-import { rejectShortened } from './shortened.ts';
+import { rejectShortened } from './losses.ts';
 import type { Source, TableRecord } from './source.ts';
 
 export type OpenRows = Pick<ColumnPlan, 'notes' | 'notation'> & {
@@ -75,5 +75,5 @@ function toEntry(record: TableRecord, { columns, plan, bounds }: Table): Entry |
     return { ...known, ...readDocument(unescapeFormula(String(raw[0] ?? '')), line, bounds) };
   const read = plan.read(cells);
   const lost = rejectShortened(plan.fields, cells);
-  return read && { ...known, ...read, ...(lost.length > 0 && { outcome: lost }) };
+  return read && { ...known, isCells: true, ...read, ...(lost.length > 0 && { outcome: lost }) };
 }

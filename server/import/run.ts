@@ -7,6 +7,7 @@ import { findUnchanged } from './unchanged.ts';
 import { tooManyRows } from './inspect.ts';
 import { keysOf, missingKey, Repeats, soleKey } from './keys.ts';
 import type { Entry, Rejection, Work } from './kind.ts';
+import { Losses } from './losses.ts';
 import { drafter } from './plan.ts';
 import { count, maximumRejects } from './report.ts';
 import type { Rejects, Report } from './report.ts';
@@ -27,7 +28,7 @@ export async function importRows(run: Run): Promise<Report> {
   const { store, kind, match, open, signal, onChunk, maximumRows = Infinity } = run;
   const none = { read: 0, created: 0, updated: 0, unchanged: 0, rejected: 0 };
   const report: Report = { ...none, errors: [], notes: open.notes };
-  const repeats = new Repeats(match);
+  const [repeats, losses] = [new Repeats(match), new Losses()];
   // Files are often imported again: while most rows equal their stored records, equality is checked first.
   const canCompare = kind.isFlat && match === 'externalId';
   const mode = { isComparing: canCompare, isCreating: false };
@@ -46,6 +47,7 @@ export async function importRows(run: Run): Promise<Report> {
     signal?.throwIfAborted();
     const { unchanged, created } = report;
     await importEntries(run, report, chunk);
+    for (const { restored } of chunk) losses.add(restored);
     if (report.read > maximumRows) throw tooManyRows(maximumRows);
     mode.isComparing = canCompare && report.unchanged - unchanged > chunk.length / 2;
     mode.isCreating = kind.isFlat && report.created - created > chunk.length / 2;
@@ -53,7 +55,7 @@ export async function importRows(run: Run): Promise<Report> {
   }
   await onChunk(report);
   const { notes, rejected } = report;
-  notes.push(...repeats.notes());
+  notes.push(...repeats.notes(), ...losses.notes());
   if (open.skipped > 0) notes.push(`Rows skipped because they are not separate records: ${open.skipped}.`);
   if (rejected > maximumRejects)
     notes.push(`The file of rejected rows contains the first ${maximumRejects.toLocaleString('en-US')}.`);

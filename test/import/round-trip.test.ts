@@ -159,6 +159,55 @@ test.each([
   expect(await fetchRecord(to, 'customers', 'C-1')).toMatchObject({ metadata });
 });
 
+describe('a table that a spreadsheet has saved', () => {
+  const kept = (rows: number, fields: string) =>
+    `Rows from which a spreadsheet has dropped zeros or seconds: ${rows} (${fields}). The stored values are kept.`;
+  const row = {
+    externalId: '00123',
+    name: 'Ana',
+    phone: '0049351000000',
+    address: { postalCode: '01067', city: 'Dresden' },
+    metadata: { rate: '1.50' },
+    createdAt: '2020-02-29T23:59:58.123Z',
+  };
+
+  test('changes neither the zeros nor the seconds that it has dropped, and still changes the rest', async () => {
+    const tenant = await world.organization();
+    const { rows, csv } = importInto(world, tenant);
+    await rows('customers', row);
+    const before = await fetchRecord(tenant, 'customers', '00123');
+    const table = (createdAt: string, city: string) =>
+      `id,externalId,phone,address.postalCode,address.city,metadata.rate,createdAt\n${before.id},123,49351000000,1067,${city},1.5,${createdAt}\n`;
+    const fields = 'phone, address.postalCode, externalId, metadata.rate, createdAt';
+    for (const time of ['2020-02-29T23:59:58Z', '2/29/2020 23:59', '2/29/2020 11:59:58 PM']) {
+      const report = await csv('customers', table(time, 'Dresden'));
+      expect(report).toMatchObject({ unchanged: 1, updated: 0, errors: [] });
+      expect(report.notes).toContain(kept(1, fields));
+    }
+    expect(await fetchRecord(tenant, 'customers', '00123')).toEqual(before);
+    expect(await csv('customers', table('2/29/2020 23:59', 'Radebeul'))).toMatchObject({ updated: 1, errors: [] });
+    const { etag: _etag, updatedAt: _updatedAt, ...after } = await fetchRecord(tenant, 'customers', '00123');
+    expect(before).toMatchObject({ ...after, address: { ...after.address, city: 'Dresden' } });
+  });
+
+  test('changes a value to another number or time, and JSON Lines even to the same number', async () => {
+    const tenant = await world.organization();
+    const { rows, csv } = importInto(world, tenant);
+    await rows('customers', row);
+    const report = await csv(
+      'customers',
+      'externalId,address.postalCode,createdAt\n00123,10670,2020-02-29T23:58:00Z\n',
+    );
+    expect(report).toMatchObject({ updated: 1, notes: [] });
+    expect(await rows('customers', { externalId: '00123', metadata: { rate: '1.5' } })).toMatchObject({ updated: 1 });
+    expect(await fetchRecord(tenant, 'customers', '00123')).toMatchObject({
+      address: { postalCode: '10670' },
+      metadata: { rate: '1.5' },
+      createdAt: '2020-02-29T23:58:00.000Z',
+    });
+  });
+});
+
 /** Values that differ from those of `full`. */
 const others: Readonly<Record<string, unknown>> = {
   'customers.type': 'person',

@@ -38,6 +38,18 @@ async function run(content: Buffer, kind: 'customers' | 'items') {
   return { tenant, report };
 }
 
+test('may not have ids whose digits a number cannot hold', async () => {
+  const header = cell('A1', 'externalId') + cell('B1', 'name') + cell('C1', 'notes');
+  const row = `<c r="A2"><v>4006381333931</v></c>${cell('B2', 'Ann')}<c r="C2"><v>1.23456789012346E+16</v></c>`;
+  const lost = `<c r="A3"><v>1234567890123460</v></c>${cell('B3', 'Ben')}`;
+  const { tenant, report } = await run(
+    workbook(`<row r="1">${header}</row><row r="2">${row}</row><row r="3">${lost}</row>`),
+    'customers',
+  );
+  expect(report).toMatchObject({ created: 1, rejected: 1, errors: [{ line: 3, field: 'externalId' }] });
+  expect((await fetchRecord(tenant, 'customers', '4006381333931')).notes).toBe('12345678901234600');
+});
+
 test('reads the numbers, dates and booleans of a workbook as they are', async () => {
   const names = ['externalId', 'type', 'name', 'unitPrice', 'taxable', 'createdAt', 'description'];
   const header = names.map((name, index) => cell(`${'ABCDEFG'[index]}1`, name)).join('');

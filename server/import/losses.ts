@@ -1,0 +1,73 @@
+/**
+ * What spreadsheets lose when they save a table: zeros of text that looks like a number (`01067` becomes `1067`), seconds
+ * or milliseconds of times, and digits of long numbers. Where the stored value shows what was lost, it is kept.
+ */
+import { equalDecimals } from '../../contract/decimal.ts';
+import { isDecimal } from './fields.ts';
+import type { Rejection } from './kind.ts';
+import type { Cell } from './source.ts';
+
+const identifying: ReadonlySet<string> = new Set(['externalId', 'sku', 'phone', 'taxId']);
+/** Excel saves the number 4006381333931 in CSV as it displays it, `4.00638E+12`. */
+const shortened = /^\d(?:[.,]\d+)?E\+\d+$/;
+/** Of a number in a workbook, 15 digits are kept. */
+const longestNumber = 1e15;
+
+export function rejectShortened(fields: readonly (string | undefined)[], cells: readonly Cell[]): Rejection[] {
+  return fields.flatMap((field = '', index) => {
+    const cell = cells[index] ?? '';
+    const hasLostDigits = typeof cell === 'number' ? Math.abs(cell) >= longestNumber : shortened.test(cell.trim());
+    if (!identifying.has(field) || !hasLostDigits) return [];
+    const message = 'has lost digits: format the column as text in the spreadsheet, and save the file again';
+    return [{ field, code: 'invalid_characters', message }];
+  });
+}
+
+/** The row with stored values in place of their rests; adds the names of these fields to `restored`. */
+export function restoreLosses<Row extends object>(row: Row, stored: object, restored: Set<string>, prefix = ''): Row {
+  const whole: object = { ...row };
+  for (const [name, value] of Object.entries(row)) {
+    const other: unknown = Object.hasOwn(stored, name) ? Reflect.get(stored, name) : undefined;
+    if (isPlain(value) && isPlain(other)) {
+      Reflect.set(whole, name, restoreLosses(value, other, restored, `${name}.`));
+    } else if (!isDecimal(name) && isRestOf(value, other)) {
+      Reflect.set(whole, name, other);
+      restored.add(prefix + name);
+    }
+  }
+  // Only texts are replaced, and by texts.
+  return whole as Row;
+}
+
+const isPlain = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A time up to its last digits other than zero. */
+const timeShown = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?:(?=:00\.000Z$)|:\d\d(?=\.000Z$))/;
+
+function isRestOf(value: unknown, stored: unknown): boolean {
+  if (typeof value !== 'string' || typeof stored !== 'string' || value === stored) return false;
+  const [shown] = timeShown.exec(value) ?? [];
+  return equalDecimals(value, stored) || (shown !== undefined && stored.startsWith(shown));
+}
+
+const shown = 5;
+
+/** Counts the rows in which stored values were kept. */
+export class Losses {
+  readonly #fields = new Set<string>();
+  #rows = 0;
+
+  add(restored: ReadonlySet<string> = new Set()): void {
+    if (restored.size > 0) this.#rows += 1;
+    for (const field of restored) if (this.#fields.size < shown) this.#fields.add(field);
+  }
+
+  notes(): string[] {
+    if (this.#rows === 0) return [];
+    const fields = [...this.#fields].join(', ');
+    return [
+      `Rows from which a spreadsheet has dropped zeros or seconds: ${this.#rows} (${fields}). The stored values are kept.`,
+    ];
+  }
+}
