@@ -41,7 +41,8 @@ function firstTable(workbook: string, relations: string): number {
 }
 
 function notAWorkbook(file: string, cause: unknown): UsageError {
-  const sentence = `${file} is an Excel workbook or a ZIP archive that cannot be read. Save the sheet as "CSV UTF-8".`;
+  // Such as an OpenDocument spreadsheet (.ods), a Numbers document, or a damaged file.
+  const sentence = `${file} is not an Excel workbook that can be read. Save it as an Excel workbook (.xlsx), or its sheet as CSV in UTF-8.`;
   return new UsageError(sentence, { cause });
 }
 

@@ -456,7 +456,7 @@ describe('an import', () => {
     expect(await rowOf(tenant)).toBeUndefined();
     const failed = words(await check(visiting, 'PK\u0003\u0004rest', { name: 'sheet.xlsx' }));
     expect(failed).toContain(
-      'sheet.xlsx is an Excel workbook or a ZIP archive that cannot be read. Save the sheet as &quot;CSV UTF-8&quot;',
+      'sheet.xlsx is not an Excel workbook that can be read. Save it as an Excel workbook (.xlsx), or its sheet as CSV in',
     );
     expect(failed).not.toContain(uploadFolder);
   });
