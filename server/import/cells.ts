@@ -62,12 +62,18 @@ export function readingsOf(
   const examples: Example[] = [];
   if (point && numbers.some(({ open }) => open)) examples.push([exampleColumns.numbers, written[point]]);
   if (order && dates.some((column) => column.dates.open)) examples.push([exampleColumns.dates, written[order]]);
-  const notation = { examples, print: cellPrinter(fields, point ?? '.') };
+  const numberRule = numberRules[point ?? '.'];
+  const notation = { examples, print: cellPrinter(fields, point ?? '.'), numberRule };
   return { decimalPoint: point ?? '.', dateOrder: order ?? 'day-month', notes, questions, notation };
 }
 
 /** An unambiguous value for each reading. */
 const written = { ',': '1.234,50', '.': '1,234.50', 'day-month': '31/12/2026', 'month-day': '12/31/2026' } as const;
+
+const numberRules: Record<DecimalPoint, string> = {
+  ',': `must be a number with a decimal comma, such as ${written[',']}, without other text`,
+  '.': `must be a number with a decimal point, such as ${written['.']}, without other text`,
+};
 
 /** Prints the numbers of a workbook in the notation of its texts. */
 const cellPrinter =

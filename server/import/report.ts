@@ -44,8 +44,12 @@ const reportColumns = ['line', 'field', 'code', 'message'];
 /** Further columns of the report, with examples of the file's notation: the rejected rows alone may be ambiguous. */
 export const exampleColumns = { numbers: 'numbers like', dates: 'dates like' } as const;
 export type Example = [column: (typeof exampleColumns)[keyof typeof exampleColumns], text: string];
-/** How the report is written, so that it is read like the file. */
-export type Notation = { examples: readonly Example[]; print: (cell: Cell, index: number) => string };
+/** How the report is written, so that it is read like the file. `numberRule` says how a table's numbers must look. */
+export type Notation = {
+  examples: readonly Example[];
+  print: (cell: Cell, index: number) => string;
+  numberRule?: string;
+};
 export const plainNotation: Notation = { examples: [], print: printCell };
 
 /** How many columns are in front of the original rows; 0 if the file is not such a report. */

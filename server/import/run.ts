@@ -10,7 +10,7 @@ import type { Entry, Rejection, Work } from './kind.ts';
 import { Losses } from './losses.ts';
 import { drafter } from './plan.ts';
 import { count, maximumRejects } from './report.ts';
-import type { Rejects, Report } from './report.ts';
+import type { Notation, Rejects, Report } from './report.ts';
 import type { OpenRows } from './rows.ts';
 
 export type Run = Work & {
@@ -93,6 +93,8 @@ async function* ahead<T>(values: AsyncGenerator<T>): AsyncGenerator<T> {
   }
 }
 
+type BodyError = ReturnType<typeof describeInvalidBody>[number];
+
 /** Large enough to make the cost of a transaction negligible, small enough that other writers wait less than a second. */
 const limits = { rows: 1000, weight: 4000, characters: 4_000_000 };
 
@@ -131,7 +133,7 @@ async function* inChunks(work: Work, batches: AsyncIterable<Entry[]>, prepare: (
 const emptyChunk = () => ({ entries: [] as Entry[], weight: 0, characters: 0, seen: new Map<string, boolean>() });
 
 /** Sets the entry's validated row, or the reasons why it is rejected. */
-function validate({ kind, match }: Pick<Work, 'kind' | 'match'>, entry: Entry): void {
+function validate({ kind, match, open }: Pick<Run, 'kind' | 'match' | 'open'>, entry: Entry): void {
   if (entry.row ?? entry.outcome) return;
   const { value } = entry;
   const { data, error } = kind.schema.safeParse(value);
@@ -144,13 +146,15 @@ function validate({ kind, match }: Pick<Work, 'kind' | 'match'>, entry: Entry): 
     return;
   }
   const request = { body: value, bodySchema: kind.schema, recordSchema: kind.record };
-  const problems = describeInvalidBody(error.issues, request).slice(0, maximumErrors).map(toRejection);
+  const problems = describeInvalidBody(error.issues, request).slice(0, maximumErrors);
+  const rejections = problems.map((problem) => toRejection(problem, open.notation));
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   // An invalid key is not missing.
-  const isNamed = problems.some(({ field }) => field === key);
-  entry.outcome = isObject && !isNamed ? [...problems, ...missing] : problems;
+  const isNamed = rejections.some(({ field }) => field === key);
+  entry.outcome = isObject && !isNamed ? [...rejections, ...missing] : rejections;
 }
 
-function toRejection({ field, code, message, suggestion }: ReturnType<typeof describeInvalidBody>[number]): Rejection {
+function toRejection({ field, code, message, suggestion }: BodyError, { numberRule = message }: Notation): Rejection {
+  if (code === 'invalid_decimal') return { field, code, message: numberRule };
   return { field, code, message: suggestion === undefined ? message : `${message}; did you mean ${suggestion}?` };
 }

@@ -169,12 +169,16 @@ describe('real-world CSV', () => {
   test('is read as its owner says, and values that do not fit are rejected', async () => {
     const { tenant, choosing } = await start();
     const text = itemsOf(';', '1.200', '12.50');
+    const message = (rule: string) => `must be a number with a decimal ${rule}, without other text`;
+    const wrong = { field: 'unitPrice', code: 'invalid_decimal' };
     expect(await choosing('items', text, { decimalPoint: ',' })).toMatchObject({
       created: 1,
-      errors: [{ line: 3, field: 'unitPrice', code: 'invalid_decimal' }],
+      errors: [{ line: 3, ...wrong, message: message('comma, such as 1.234,50') }],
     });
     expect((await fetchRecord(tenant, 'items', 'I-0')).unitPrice).toBe('1200.00');
-    await choosing('items', text, { decimalPoint: '.' });
+    expect(await choosing('items', `${text}\nI-2;product;N;12,50 EUR`, { decimalPoint: '.' })).toMatchObject({
+      errors: [{ line: 4, ...wrong, message: message('point, such as 1,234.50') }],
+    });
     expect((await fetchRecord(tenant, 'items', 'I-0')).unitPrice).toBe('1.20');
   });
 
