@@ -13,14 +13,24 @@ const shortened = /^\d(?:[.,]\d+)?E\+\d+$/;
 /** Of a number in a workbook, 15 digits are kept. */
 const longestNumber = 1e15;
 
-export function rejectShortened(fields: readonly (string | undefined)[], cells: readonly Cell[]): Rejection[] {
+/** What a cell shows if its formula fails, in English, German, French, Spanish and Dutch. */
+const formulaError =
+  /^(?:#(?:DIV\/0|REF|VALUE|NUM|NULL|SPILL|CALC|BEZUG|WERT|ZAHL|VALEUR|NOMBRE|NUL|VERW|WAARDE|GETAL|LEEG)!|#(?:NAME|NOM|NAAM)\?|#¡(?:DIV\/0|REF|VALOR|NUM|NULO)!|#¿NOMBRE\?|#N\/[ADB]|#NV|Err:\d{3})$/;
+
+/** Rejects cells that a spreadsheet has damaged, in columns that fill a field. */
+export function rejectDamaged(fields: readonly (string | undefined)[], cells: readonly Cell[]): Rejection[] {
   return fields.flatMap((field = '', index) => {
-    const cell = cells[index] ?? '';
-    const hasLostDigits = typeof cell === 'number' ? Math.abs(cell) >= longestNumber : shortened.test(cell.trim());
-    if (!identifying.has(field) || !hasLostDigits) return [];
-    const message = 'has lost digits: format the column as text in the spreadsheet, and save the file again';
-    return [{ field, code: 'invalid_characters', message }];
+    const message = field === '' ? undefined : damageOf(cells[index] ?? '', field);
+    return message === undefined ? [] : [{ field, code: 'invalid_characters', message }];
   });
+}
+
+function damageOf(cell: Cell, field: string): string | undefined {
+  const text = typeof cell === 'number' ? '' : cell.trim();
+  if (formulaError.test(text)) return `is the error ${text} of a formula: correct the formula, or empty the cell`;
+  const hasLostDigits = typeof cell === 'number' ? Math.abs(cell) >= longestNumber : shortened.test(text);
+  if (!hasLostDigits || !identifying.has(field)) return undefined;
+  return 'has lost digits: format the column as text in the spreadsheet, and save the file again';
 }
 
 /** The row with stored values in place of their rests; adds the names of these fields to `restored`. */

@@ -9,7 +9,7 @@ import type { Inspection } from './inspect.ts';
 import { flatRow, readDocument, readJson, rowWithLines, unreadable } from './json.ts';
 import type { RowBounds } from './json.ts';
 import type { Entry, Kind } from './kind.ts';
-import { rejectShortened } from './losses.ts';
+import { rejectDamaged } from './losses.ts';
 import type { Source, TableRecord } from './source.ts';
 
 export type OpenRows = Pick<ColumnPlan, 'notes' | 'notation'> & {
@@ -74,6 +74,6 @@ function toEntry(record: TableRecord, { columns, plan, bounds }: Table): Entry |
   if (documentAt !== undefined)
     return { ...known, ...readDocument(unescapeFormula(String(raw[0] ?? '')), line, bounds) };
   const read = plan.read(cells);
-  const lost = rejectShortened(plan.fields, cells);
-  return read && { ...known, isCells: true, ...read, ...(lost.length > 0 && { outcome: lost }) };
+  const damaged = rejectDamaged(plan.fields, cells);
+  return read && { ...known, isCells: true, ...read, ...(damaged.length > 0 && { outcome: damaged }) };
 }

@@ -73,7 +73,13 @@ async function unpack(file: string): Promise<Map<string, Buffer>> {
     if (failure) throw notAWorkbook(file, failure);
     if (bytes > maximum.unpackedBytes) throw tooLarge({ file, maximumBytes: maximum.unpackedBytes });
   }
-  return new Map([...parts].map(([name, chunks]) => [name, Buffer.concat(chunks)]));
+  return new Map([...parts].map(([name, chunks]) => [name, withErrors(Buffer.concat(chunks))]));
+}
+
+/** The library reads cells whose formula has failed as empty, but the error they contain as text. */
+function withErrors(part: Buffer): Buffer {
+  if (!part.includes(' t="e"')) return part;
+  return Buffer.from(part.toString('latin1').replaceAll(/(<(?:\w+:)?c\s[^<>]*)t="e"/g, '$1t="str"'), 'latin1');
 }
 
 function cellOf(cell: unknown): Cell {

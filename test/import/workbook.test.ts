@@ -4,7 +4,7 @@ import { strToU8, zipSync } from 'fflate';
 import { expect, test, vi } from 'vitest';
 import { importFile } from '../../server/import/import-file.ts';
 import { useWorld } from '../world.ts';
-import { fetchRecord, withFile } from './importing.ts';
+import { fetchRecord, importInto, withFile } from './importing.ts';
 
 const world = useWorld();
 
@@ -48,6 +48,20 @@ test('may not have ids whose digits a number cannot hold', async () => {
   );
   expect(report).toMatchObject({ created: 1, rejected: 1, errors: [{ line: 3, field: 'externalId' }] });
   expect((await fetchRecord(tenant, 'customers', '4006381333931')).notes).toBe('12345678901234600');
+});
+
+test('rejects cells whose formula has failed, also in CSV and in other languages', async () => {
+  const header = cell('A1', 'externalId') + cell('B1', 'name') + cell('C1', 'notes');
+  const row = `${cell('A2', 'C-1')}<c r="B2" s="0" t="e"><f>1/0</f><v>#DIV/0!</v></c>${cell('C2', 'in #REF! we trust')}`;
+  const { tenant, report } = await run(workbook(`<row r="1">${header}</row><row r="2">${row}</row>`), 'customers');
+  const message = 'is the error #DIV/0! of a formula: correct the formula, or empty the cell';
+  expect(report.errors).toEqual([{ line: 2, field: 'name', code: 'invalid_characters', message }]);
+  const csv = 'externalId;name;notes;email\nC-2;Ann;#BEZUG!;Err:502\nC-3;Bo;in #REF! we trust;\n';
+  expect((await importInto(world, tenant).csv('customers', csv)).errors).toMatchObject([
+    { line: 2, field: 'notes' },
+    { line: 2, field: 'email' },
+  ]);
+  expect((await fetchRecord(tenant, 'customers', 'C-3')).notes).toBe('in #REF! we trust');
 });
 
 test('reads the numbers, dates and booleans of a workbook as they are', async () => {
