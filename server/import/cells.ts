@@ -115,7 +115,7 @@ function valueReader(
   if (field === 'type' || field === 'status') return (cell) => cell.toLowerCase();
   if (field.endsWith('.country')) return countryCode;
   if (isDecimal(field)) {
-    const wrongSign = isAmount(field) ? /%/ : /\p{Sc}/u;
+    const wrongSign = isAmount(field) ? /%/ : /\p{Sc}|[A-Z]/u;
     return (cell) => (wrongSign.test(cell) ? cell : readNumber(cell, decimalPoint));
   }
   if (isDate(field)) return (cell) => readDate(cell, dateOrder);

@@ -1,8 +1,8 @@
-/** Currency signs in the amounts of a table. An amount with a sign must be in the currency of its record. */
+/** Currency signs and codes in the amounts of a table. An amount with one must be in the currency of its record. */
 import type { CurrencySign, Rejection } from './kind.ts';
 
 export const currencySigns = (field: string, amount: string): CurrencySign[] =>
-  (amount.match(/\p{Sc}/gu) ?? []).map((sign) => ({ field, sign: withUsualWidth(sign) }));
+  (amount.match(/\p{Sc}|[A-Z]{3}/gu) ?? []).map((sign) => ({ field, sign: withUsualWidth(sign) }));
 
 /** Some signs, such as ₨, would become several letters; they stay as they are. */
 function withUsualWidth(sign: string): string {
@@ -21,7 +21,7 @@ export function rejectOtherCurrencies(signs: readonly CurrencySign[], record: ob
 }
 
 const isSignOf = (currency: string, sign: string): boolean =>
-  symbolOf(currency).includes(sign) || Boolean(alsoUsed[sign]?.includes(currency));
+  sign === currency || symbolOf(currency).includes(sign) || Boolean(alsoUsed[sign]?.includes(currency));
 
 /** Signs that people write, but Intl does not. */
 const alsoUsed: Readonly<Record<string, readonly string[]>> = {

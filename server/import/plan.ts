@@ -94,8 +94,10 @@ function asStored(row: Keyed, record: Identified | undefined, entry: Entry | und
   if (!record || !entry?.isCells) return row;
   const restored = new Set<string>();
   const whole = restoreLosses(row, record, restored);
-  entry.restored = restored;
-  return restored.size > 0 ? whole : row;
+  if (restored.size === 0) return row;
+  // A preview shows the value.
+  Object.assign(entry, { value: whole, restored });
+  return whole;
 }
 
 type Known = { stored: Identified | undefined; planner: Planner; draft: Values | undefined };

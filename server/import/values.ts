@@ -12,12 +12,12 @@ export type Evidence<Reading extends string> = Partial<Record<Reading | 'open', 
 /** Spaces, and the apostrophes that group digits in Switzerland. */
 const spacing = /[\s\u00A0\u202F'’]/gu;
 const numeric = /^[-+]?[\d.,]*\d[.,]?$/;
-/** Without a currency or percent sign before or after the digits; between them, it could stand for a decimal point. */
+/** Without a currency or percent sign, or a code such as EUR, before or after the digits; between them, a sign could stand for a decimal point. */
 const bareNumber = (cell: string) =>
   cell
     .replaceAll(spacing, '')
-    .replace(/^([-+]?)[\p{Sc}%]/u, '$1')
-    .replace(/[\p{Sc}%]$/u, '');
+    .replace(/^([-+]?)(?:[\p{Sc}%]|[A-Z]{3})/u, '$1')
+    .replace(/(?:[\p{Sc}%]|[A-Z]{3})$/u, '');
 
 /** Which decimal point a number shows; undefined if it has none, or is not a number. */
 export function decimalPointIn(cell: string): DecimalPoint | 'open' | undefined {

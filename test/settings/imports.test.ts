@@ -445,6 +445,14 @@ describe('an import', () => {
     expect(await tenant.client.proposals.list()).toMatchObject({ data: [{ total: '72.00' }] });
   });
 
+  test('shows the stored values from which a spreadsheet has dropped zeros', async () => {
+    const { tenant, visiting } = await start();
+    await tenant.client.customers.create({ externalId: 'C-1', name: 'Ann', address: { postalCode: '01067' } });
+    const page = words(await check(visiting, 'externalId,name,address.postalCode\nC-1,Ann,1067\n'));
+    expect(page).toContain('1 (address.postalCode). The stored values are kept.');
+    expect(page).toMatch(/2 Ann 01067 C-1/);
+  });
+
   test('names the invalid field, and the file by the name its owner gave it', async () => {
     const { tenant, visiting } = await start();
     const csrfToken = await visiting.csrfToken();
