@@ -42,7 +42,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const credentialsOf = ({ key }: Tenant) => ({ proposalApi: { serverUrl: `${world.url}/`, apiKey: key } });
+const credentialsOf = ({ key }: Tenant) => ({ proposalApi: { serverUrl: `${world.url}/v1/`, apiKey: key } });
 /** Runs one step of a workflow, and returns its items. */
 const step = (
   tenant: Tenant,
@@ -215,7 +215,7 @@ describe.runIf(hasChromium)('Connect in n8n', () => {
     const back = await agree(page, admin, oauth.code.getUri({ state: 'n8n', query: challenge }), redirectUri);
     const token = await oauth.code.getToken(back.href, { state: 'n8n', body: { code_verifier: verifier } });
 
-    const credentials = { proposalOAuth2Api: { serverUrl: world.url, oauthTokenData: token.data } };
+    const credentials = { proposalOAuth2Api: { serverUrl: `${world.url}/`, oauthTokenData: token.data } };
     const create = { authentication: 'oAuth2', resource: 'customer', operation: 'create' };
     const parameters = { ...create, additionalFields: { name: 'Paula' } };
     expect(await n8n.execute('proposal', parameters, credentials)).toMatchObject([{ name: 'Paula' }]);

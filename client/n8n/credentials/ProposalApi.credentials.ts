@@ -24,7 +24,7 @@ export class ProposalApi implements ICredentialType {
       type: 'string',
       default: defaultUrl,
       required: true,
-      description: 'Where the service is, without /v1',
+      description: 'Where the service is',
     },
     {
       displayName: 'API Key',
@@ -43,6 +43,6 @@ export class ProposalApi implements ICredentialType {
   };
 
   test: ICredentialTestRequest = {
-    request: { baseURL: '={{$credentials.serverUrl.replace(/\\/+$/, "")}}', url: '/v1/me' },
+    request: { baseURL: '={{$credentials.serverUrl.replace(/(?:\\/v1)?\\/*$/, "")}}', url: '/v1/me' },
   };
 }

@@ -26,11 +26,11 @@ export class ProposalOAuth2Api implements ICredentialType {
       type: 'string',
       default: defaultUrl,
       required: true,
-      description: 'Where the service is, without /v1',
+      description: 'Where the service is',
     },
   ];
 
   test: ICredentialTestRequest = {
-    request: { baseURL: '={{$credentials.serverUrl.replace(/\\/+$/, "")}}', url: '/v1/me' },
+    request: { baseURL: '={{$credentials.serverUrl.replace(/(?:\\/v1)?\\/*$/, "")}}', url: '/v1/me' },
   };
 }

@@ -19,7 +19,7 @@ export class Proposal implements INodeType {
     outputs: [NodeConnectionTypes.Main],
     credentials,
     requestDefaults: {
-      baseURL: '={{$credentials.serverUrl.replace(/\\/+$/, "")}}',
+      baseURL: '={{$credentials.serverUrl.replace(/(?:\\/v1)?\\/*$/, "")}}',
       headers: { Accept: 'application/json' },
       ignoreHttpStatusErrors: true,
     },

@@ -34,7 +34,7 @@ async function list(context: IPollFunctions, { path, filter }: Poll, query: IDat
 async function get(context: IPollFunctions, url: string, qs: IDataObject): Promise<Page> {
   const credential = context.getNodeParameter('authentication') === 'apiKey' ? 'proposalApi' : 'proposalOAuth2Api';
   const { serverUrl } = await context.getCredentials<{ serverUrl: string }>(credential);
-  const baseURL = serverUrl.replace(/\/+$/, '');
+  const baseURL = serverUrl.replace(/(?:\/v1)?\/*$/, '');
   const options = { baseURL, url, qs, json: true, ignoreHttpStatusErrors: true, returnFullResponse: true };
   const response = (await context.helpers.httpRequestWithAuthentication
     .call(context, credential, options)
