@@ -129,6 +129,8 @@ async function eraseInProposals(scope: Scope, customerId: string, redaction: Red
 /** Events of the customer and of its proposals. */
 async function eraseInDeliveries(scope: Scope, customerId: string, redaction: Redaction): Promise<void> {
   const mentions = `record_id = any(array(select $2::uuid union all ${proposalsOfCustomer}))`;
+  // Until this transaction ends, no scan adds events, whose bodies would still have the data.
+  await scope[statements].query('select from webhook_positions where organization_id = $1 for update', []);
   await eraseWhere(scope, [WebhookDelivery, deliveryErasure], redaction, [mentions, customerId]);
   // A delivery in flight would store its body again with its result: it is sent once more instead. Pending ones are locked,
   // so that none is rendered before this transaction ends.

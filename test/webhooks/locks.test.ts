@@ -161,6 +161,20 @@ describe('an erasure does not deadlock with work that', () => {
   });
 });
 
+test('an erasure lets no scan add events with the erased data', async () => {
+  const { organization, records, ids } = await scene();
+  const holder = await patientConnection(database.pool);
+  onTestFinished(() => holder.release());
+  await holder.query('begin');
+  const one = 'select from webhook_deliveries where organization_id = $1 and id = $2 for update';
+  await holder.query(one, [organization.id, ids[0]]);
+  const erasing = eraseCustomer(forOrganization(database, organization.id), records[0] ?? '', null);
+  await waiting(1);
+  expect(await scanOrganization(database.pool, organization.id)).toEqual({ state: 'busy', found: 0 });
+  await holder.query('commit');
+  expect(await erasing).toBe(true);
+});
+
 describe('an endpoint with any number of deliveries', () => {
   const url = 'http://127.0.0.1/other';
   const middle = 'select from webhook_deliveries where organization_id = $1 and id = $2 for update';
