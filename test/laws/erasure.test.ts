@@ -5,6 +5,7 @@
 import { expect, test } from 'vitest';
 import { forOrganization } from '../../server/database/tenant.ts';
 import { uuidv7 } from '../../server/entities/uuid.ts';
+import { writeEvent } from '../../server/records/audit-log.ts';
 import { eraseCustomer } from '../../server/records/erase-customer.ts';
 import { storedId } from '../../server/records/public-id.ts';
 import { importInto } from '../import/importing.ts';
@@ -61,7 +62,7 @@ const tables: Record<string, { filled: Filled; kept: string[] }> = {
   idempotency_keys: { filled: { key: text }, kept: ['body', 'fingerprint', 'location', 'operation'] },
   uploads: {
     filled: {
-      file_name: `${text}.csv`,
+      file_name: `${text} | ${firstName} | ${lastName}.csv`,
       mapping: { map: { [text]: 'name' } },
       inspection: { columns: [{ name: text, samples: [text] }] },
       rows: [{ values: [text] }],
@@ -142,6 +143,7 @@ test('an erasure leaves nothing in any column', async () => {
     ]);
     expect([name, Number(rowCount) > 0]).toEqual([name, true]);
   }
+  await writeEvent(tenant.em(), { action: 'records_imported', memberId: null, detail: `${lastName}.csv` });
   expect(await traces()).toEqual(expect.arrayContaining([...filled, 'customers.tax_id', 'idempotency_keys.body']));
   expect(await eraseCustomer(forOrganization(world.database, organizationId), customerId, null)).toBe(true);
   expect(await traces()).toEqual([]);
