@@ -296,6 +296,11 @@ describe('real-world CSV', () => {
       }),
     );
     expect((await fetchRecord(tenant, 'customers', 'C-1')).name).toBe('Köln €');
+    // At the very end, the byte could begin a character of UTF-8.
+    expect(await csv('customers', Buffer.from('externalId,name\nC-2,Caf\u00E9', 'latin1'))).toMatchObject({
+      created: 1,
+    });
+    expect((await fetchRecord(tenant, 'customers', 'C-2')).name).toBe('Café');
   });
 
   test('is UTF-16 with a byte order mark, as Excel (little endian) and Java (big endian) save it', async () => {
