@@ -238,6 +238,7 @@ describe('PATCH /v1/customers/{customerId}', () => {
       { metadata: { b: '2', a: '1' } },
       { metadata: { q: null } },
       { tags: ['x'] },
+      { tags: { add: ['X'], remove: ['y'] } },
       { email: null },
       // A response may have values newer than the client's types; a request may not.
       before as CustomerUpdate,

@@ -24,6 +24,9 @@ describe('lists', () => {
     expect(asked).toEqual([]);
     for await (const _ of list) break;
     expect(asked).toEqual([`${world.url}/v1/customers?limit=1`]);
+    // One request, however often the page is awaited.
+    expect([await list, (await list.withResponse()).data]).toEqual([await list, await list]);
+    expect(asked).toHaveLength(2);
     await all(client.customers.list());
     expect(asked.at(-1)).toBe(`${world.url}/v1/customers?limit=100`);
     await all(client.customers.list({ limit: undefined }));

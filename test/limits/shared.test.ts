@@ -1,6 +1,7 @@
 /** The window that processes share counts only what was accepted, not what was rejected. */
 import { createClient } from '@redis/client';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { withTimeout } from '../../server/limits/redis-connection.ts';
 import { sharedRateLimiter } from '../../server/limits/shared-rate-limit.ts';
 import type { SharedRateLimiter } from '../../server/limits/shared-rate-limit.ts';
 import { hasRedis, startRedis } from '../redis.ts';
@@ -49,6 +50,17 @@ describe.runIf(hasRedis)('two processes', () => {
       ]);
     client.destroy();
   });
+});
+
+test('a wait for the store leaves no timer behind', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  try {
+    await withTimeout(Promise.resolve(), 500);
+    await expect(withTimeout(Promise.reject(new Error('refused')), 500)).rejects.toThrow('refused');
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test.runIf(hasRedis)('a store that answers its check just after a request gave up on it is used again', async () => {
