@@ -19,7 +19,7 @@ export function* withReferences(
   let lines = 0;
   for (const proposal of page) {
     lines += proposal.lineItemCount;
-    if (lines > mostLines && group.length > 0) {
+    if (lines > mostLines) {
       yield referencesOf(session, orm, group);
       group = [];
       lines = proposal.lineItemCount;
