@@ -61,7 +61,10 @@ describe('other people’s headers', () => {
 
   test('keep every value in metadata, even if they repeat or have no Latin letters', async () => {
     const { csv, fetch } = await start();
-    const other = 'Nr,Company Name,Fax,Fax,Fax,Город,Улица\nC-1,Alfreds,1,2,3,Minsk,Lenina\n';
+    // A key has at most 40 characters.
+    const long = 'Abcdefghij'.repeat(5);
+    const names = ['Nr', 'Company Name', 'Fax', 'Fax', 'Fax', 'Город', 'Улица', long, long];
+    const other = `${names.join(',')}\nC-1,Alfreds,1,2,3,Minsk,Lenina,4,5\n`;
     await csv('customers', other, { map: { Nr: 'externalId', 'Company Name': 'companyName' }, restToMetadata: true });
     expect((await fetch('customers', 'C-1')).metadata).toEqual({
       Fax: '1',
@@ -69,6 +72,8 @@ describe('other people’s headers', () => {
       Fax_3: '3',
       column: 'Minsk',
       column_2: 'Lenina',
+      [long.slice(0, 40)]: '4',
+      [`${long.slice(0, 38)}_2`]: '5',
     });
   });
 

@@ -10,10 +10,11 @@ const warn = (message: string) => warnings.push(message);
 
 describe('a network with three connections', () => {
   const world = useWorld({ connectionsPerNetwork: 3, warn });
+  const proxied = useWorld({ connectionsPerNetwork: 3, trustedProxies: 1 });
 
   /** A connection, and whether the server responded on it. */
-  async function open() {
-    const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
+  async function open({ url } = world) {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
     socket.on('error', () => undefined);
     const ended = new Promise<false>((resolve) => void socket.once('close', () => resolve(false)));
     const served = new Promise<true>((resolve) => void socket.once('data', () => resolve(true)));
@@ -42,6 +43,12 @@ describe('a network with three connections', () => {
         await closed;
       }),
     );
+  });
+
+  test('gets any number through a trusted proxy, which limits them', async () => {
+    const four = [await open(proxied), await open(proxied), await open(proxied), await open(proxied)];
+    expect(four.map(({ isServed }) => isServed)).toEqual([true, true, true, true]);
+    for (const { socket } of four) socket.destroy();
   });
 });
 
