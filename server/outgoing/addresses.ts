@@ -61,12 +61,17 @@ export function createDestinations(
   };
 }
 
+/** As every program on this machine finds a host: also by its hosts file. Node looks up only two at a time. */
+const askSystem: Resolve = (host) => lookup(host, { all: true });
+
 /**
- * Not by `lookup`, of which Node performs only two at a time: names whose name server is silent would keep all others
- * waiting, and with them every new connection to the database. `servers` replaces those of the system, in tests.
+ * Not by `lookup`: names whose name server is silent would keep all others waiting, and with them every new connection to
+ * the database. `servers` replaces those of the system, in tests.
  */
 export function askNameServers(servers?: readonly string[]): Resolve {
   return async (host) => {
+    // No name server on the internet knows names such as localhost, or those of containers.
+    if (!host.includes('.')) return askSystem(host);
     // A new one each time, because it reads the configuration of the system only once.
     const resolver = new Resolver({ timeout: 2_000, tries: 2 });
     if (servers) resolver.setServers(servers);
@@ -80,13 +85,13 @@ export function askNameServers(servers?: readonly string[]): Resolve {
   };
 }
 
-/** Names in networks that the operator allows may be known to this machine alone, such as from its hosts file. */
+/** Names in networks that the operator allows may be known to this machine alone. */
 export const orLocally =
   (resolveHost: Resolve): Resolve =>
   (host) =>
     resolveHost(host).catch((error: unknown) => {
       if (Reflect.get(Object(error), 'code') === 'ETIMEOUT') throw error;
-      return lookup(host, { all: true });
+      return askSystem(host);
     });
 
 /** Concurrent lookups of a host are one lookup. */
