@@ -58,8 +58,14 @@ const timeShown = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?:(?=:00\.000Z$)|:\d\d(?=\.000Z$))
 function isRestOf(value: unknown, stored: unknown): boolean {
   if (typeof value !== 'string' || typeof stored !== 'string' || value === stored) return false;
   const [shown] = timeShown.exec(value) ?? [];
-  return equalDecimals(value, stored) || (shown !== undefined && stored.startsWith(shown));
+  return (
+    equalDecimals(value, stored) || (shown !== undefined && stored.startsWith(shown)) || isRoundedDown(value, stored)
+  );
 }
+
+/** A workbook has fractions of days, which its reader rounds down to milliseconds. */
+const isRoundedDown = (value: string, stored: string): boolean =>
+  value.endsWith('Z') && stored.endsWith('Z') && Date.parse(stored) - Date.parse(value) === 1;
 
 const shown = 5;
 

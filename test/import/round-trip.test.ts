@@ -179,7 +179,12 @@ describe('a table that a spreadsheet has saved', () => {
     const table = (createdAt: string, city: string) =>
       `id,externalId,phone,address.postalCode,address.city,metadata.rate,createdAt\n${before.id},123,49351000000,1067,${city},1.5,${createdAt}\n`;
     const fields = 'phone, address.postalCode, externalId, metadata.rate, createdAt';
-    for (const time of ['2020-02-29T23:59:58Z', '2/29/2020 23:59', '2/29/2020 11:59:58 PM']) {
+    for (const time of [
+      '2020-02-29T23:59:58Z',
+      '2020-02-29T23:59:58.122Z',
+      '2/29/2020 23:59',
+      '2/29/2020 11:59:58 PM',
+    ]) {
       const report = await csv('customers', table(time, 'Dresden'));
       expect(report).toMatchObject({ unchanged: 1, updated: 0, errors: [] });
       expect(report.notes).toContain(kept(1, fields));
