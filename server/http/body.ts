@@ -32,8 +32,6 @@ export async function readBody(
 function requireJson(request: Request): void {
   if (!hasBody(request)) throw malformed('missing');
   requireMediaType(request, mediaTypes[request.method] ?? []);
-  // Otherwise, the bytes would be read before they are rejected.
-  if (lengthOf(request) > maximumBodyBytes) throw new Problem('payload_too_large');
 }
 
 /** Some tools send `{}` with a GET. Any other body would be silently ignored, so it is rejected. */
@@ -48,7 +46,10 @@ const ignoreFailure = () => undefined;
 
 const lengthOf = ({ headers }: Request): number => Number(headers['content-length'] ?? 0);
 
-/** Not express.raw, which reports that a body is too large only when the client has sent all of it. */
+/**
+ * Not express.raw, which reports that a body is too large only when the client has sent all of it. If its length says so,
+ * no byte of it is read.
+ */
 const bytesOf = (request: Request): Promise<Buffer> =>
   getRawBody(request, { limit: maximumBodyBytes, length: request.headers['content-length'] ?? null });
 
