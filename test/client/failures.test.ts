@@ -339,8 +339,9 @@ describe('responses that are not from the API', () => {
 
   test('JSON that is not an object is also an http_error', async () => {
     for (const body of [null, [], 'ok', 1]) {
-      const { client } = await scene([answer(200, body)]);
-      expect(await caught(client.me.get())).toMatchObject({ status: 200, code: 'http_error' });
+      const { client } = await scene([answer(200, body, { 'x-request-id': 'req_1' })]);
+      const expected = { status: 200, code: 'http_error', requestId: 'req_1' };
+      expect(await caught(client.me.get())).toMatchObject(expected);
     }
   });
 

@@ -77,6 +77,15 @@ describe('other people’s headers', () => {
     });
   });
 
+  test('without a name are mapped as in the last file only if the columns are the same', () => {
+    const remembered = { map: { 'column 2': 'notes' }, columns: ['column 2'] };
+    const proposed = (...names: string[]) =>
+      proposeChoices({ format: 'csv', columns: names.map((name) => columnNamed(name)) }, 'customers', remembered);
+    expect(proposed('externalId', 'column 2')).toEqual({ choices: { map: { 'column 2': 'notes' } }, isCertain: true });
+    const other = { choices: { map: { 'column 2': '', Blob: '' } }, isCertain: false };
+    expect(proposed('externalId', 'column 2', 'Blob')).toEqual(other);
+  });
+
   test('are mapped without a question about empty columns', async () => {
     const proposed = await withFile('rows.csv', 'externalId,name,,\nC-1,Ana,,\n', async (file) =>
       proposeChoices(await inspectFile(file), 'customers', { map: {} }),

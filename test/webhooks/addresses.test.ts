@@ -264,6 +264,11 @@ describe('a response', () => {
     expect(written).toBeLessThan(64 * 1024 * 1024);
   });
 
+  test('is kept without NUL characters, which PostgreSQL cannot store', async () => {
+    const url = await respondingWith((_, response) => void response.writeHead(500).end('a\0b'));
+    expect(await post(sender(['127.0.0.1/32']), url)).toMatchObject({ status: 500, response: 'ab' });
+  });
+
   test('that never ends counts by its status, and one that never begins is an error', async () => {
     const destinations = createDestinations(['127.0.0.1/32']);
     const quick = createSender(destinations, { ...sendLimits, totalMs: 300 });
