@@ -14,9 +14,9 @@ export type Leased = Pick<
 const columns = `organization_id as "organizationId", id, name, url, secrets, failures, failing_since as "failingSince", lease,
   now()::timestamptz(3) as "takenAt"`;
 
-// A lease that would last longer than any is from before the clock was set back.
+// A lease lasts seconds: one for hours was given before the clock was set back.
 const due = (one: string) => `${one}.active_since is not null and ${one}.due_at <= now()
-  and (${one}.leased_until between now() and now() + 2 * make_interval(secs => $1)) is not true
+  and (${one}.leased_until between now() and now() + interval '2 hours') is not true
   and (${one}.failures = 0 or $3)`;
 
 // Failing endpoints come last, and only while there is room: they may take 15 seconds each.
