@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rmdir } from 'node:fs/promises';
+import { mkdtemp, readdir, readlink, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
@@ -289,6 +289,10 @@ describe('a reader that is slower than the database', () => {
       read.push(bytes);
       // The file is already unlinked, so nothing is left if the process is killed.
       expect(await readdir(folder)).toEqual([]);
+    }
+    if (process.platform === 'linux') {
+      const open = (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => ''));
+      expect((await Promise.all(open)).filter((path) => path.startsWith(folder))).toEqual([]);
     }
     await rmdir(folder);
     expect(
