@@ -15,6 +15,7 @@ type Shared = Sharing & {
   client?: pg.PoolClient;
   /** In the order in which they were sent. */
   readonly underWay: Set<UnderWay>;
+  readonly openedAtMs: number;
   /** Whether a statement has finished since the last check. */
   hasMoved: boolean;
   isCollecting: boolean;
@@ -82,6 +83,7 @@ export class StatementPool extends pg.Pool {
     const shared: Shared = {
       opened,
       underWay: new Set(),
+      openedAtMs: performance.now(),
       hasMoved: true,
       isCollecting: false,
       isBroken: false,
@@ -118,8 +120,12 @@ export class StatementPool extends pg.Pool {
   }
 
   #check(): void {
+    const { maxLifetimeSeconds } = this.options;
+    const oldest = performance.now() - (maxLifetimeSeconds || Infinity) * 1000;
     for (const shared of this.#shared) {
       if (!shared.hasMoved) this.#repeatElsewhere(shared);
+      // Under a constant load it is never free, so the pool could not replace it.
+      else if (shared.openedAtMs < oldest) this.#close(shared);
       shared.hasMoved = false;
     }
   }

@@ -44,6 +44,23 @@ test('sends nothing more on a connection on which a statement has failed', async
   expect(await run('select pg_backend_pid() as pid')).not.toEqual([first]);
 });
 
+test('replaces a connection at the end of its life, even if it is never free', async () => {
+  const { reads } = database;
+  const { maxLifetimeSeconds } = reads.options;
+  onTestFinished(() => void (reads.options.maxLifetimeSeconds = maxLifetimeSeconds));
+  reads.options.maxLifetimeSeconds = 0.2;
+  const pids = new Set<number>();
+  const untilReplaced = async () => {
+    while (pids.size <= 2) {
+      const statement = new Statement<{ pid: number }>('select pg_backend_pid() as pid, pg_sleep(0.01)', []);
+      for (const { pid } of await reads.run(statement, true)) pids.add(pid);
+    }
+  };
+  // So many that neither of the two shared connections is free in between.
+  await Promise.all(Array.from({ length: 12 }, untilReplaced));
+  expect(pids.size).toBeGreaterThan(2);
+});
+
 test('checks for slow statements only while there are any', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
