@@ -33,14 +33,14 @@ function damageOf(cell: Cell, field: string): string | undefined {
   return 'has lost digits: format the column as text in the spreadsheet, and save the file again';
 }
 
-/** The row with stored values in place of their rests; adds the names of these fields to `restored`. */
+/** The row, with the stored value in place of what a spreadsheet left of it; adds the names of such fields to `restored`. */
 export function restoreLosses<Row extends object>(row: Row, stored: object, restored: Set<string>, prefix = ''): Row {
   const whole: object = { ...row };
   for (const [name, value] of Object.entries(row)) {
     const other: unknown = Object.hasOwn(stored, name) ? Reflect.get(stored, name) : undefined;
     if (isPlain(value) && isPlain(other)) {
       Reflect.set(whole, name, restoreLosses(value, other, restored, `${name}.`));
-    } else if (!isDecimal(name) && isRestOf(value, other)) {
+    } else if (!isDecimal(name) && isLeftOf(value, other)) {
       Reflect.set(whole, name, other);
       restored.add(prefix + name);
     }
@@ -55,12 +55,12 @@ const isPlain = (value: unknown): value is object =>
 /** A time up to its last digits other than zero. */
 const timeShown = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?:(?=:00\.000Z$)|:\d\d(?=\.000Z$))/;
 
-function isRestOf(value: unknown, stored: unknown): boolean {
+function isLeftOf(value: unknown, stored: unknown): boolean {
   if (typeof value !== 'string' || typeof stored !== 'string' || value === stored) return false;
+  // A value with more zeros than the stored one corrects it.
+  const hasFewerZeros = value.length < stored.length && equalDecimals(value, stored);
   const [shown] = timeShown.exec(value) ?? [];
-  return (
-    equalDecimals(value, stored) || (shown !== undefined && stored.startsWith(shown)) || isRoundedDown(value, stored)
-  );
+  return hasFewerZeros || (shown !== undefined && stored.startsWith(shown)) || isRoundedDown(value, stored);
 }
 
 /** A workbook has fractions of days, which its reader rounds down to milliseconds. */
@@ -74,8 +74,9 @@ export class Losses {
   readonly #fields = new Set<string>();
   #rows = 0;
 
-  add(restored: ReadonlySet<string> = new Set()): void {
-    if (restored.size > 0) this.#rows += 1;
+  add(restored: ReadonlySet<string> | undefined): void {
+    if (restored === undefined) return;
+    this.#rows += 1;
     for (const field of restored) if (this.#fields.size < shown) this.#fields.add(field);
   }
 

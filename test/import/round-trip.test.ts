@@ -195,18 +195,19 @@ describe('a table that a spreadsheet has saved', () => {
     expect(before).toMatchObject({ ...after, address: { ...after.address, city: 'Dresden' } });
   });
 
-  test('changes a value to another number or time, and JSON Lines even to the same number', async () => {
+  test('changes a value to another number or time, or to one with more zeros, and JSON Lines to the same number', async () => {
     const tenant = await world.organization();
     const { rows, csv } = importInto(world, tenant);
     await rows('customers', row);
     const report = await csv(
       'customers',
-      'externalId,address.postalCode,createdAt\n00123,10670,2020-02-29T23:58:00Z\n',
+      'externalId,address.postalCode,phone,createdAt\n00123,10670,00049351000000,2020-02-29T23:58:00Z\n',
     );
     expect(report).toMatchObject({ updated: 1, notes: [] });
     expect(await rows('customers', { externalId: '00123', metadata: { rate: '1.5' } })).toMatchObject({ updated: 1 });
     expect(await fetchRecord(tenant, 'customers', '00123')).toMatchObject({
       address: { postalCode: '10670' },
+      phone: '00049351000000',
       metadata: { rate: '1.5' },
       createdAt: '2020-02-29T23:58:00.000Z',
     });
