@@ -91,8 +91,11 @@ export async function subscribe(
   for (const { name, url } of receivers) await createEndpoint(em(), admin, { name, url, events }, parts);
 }
 
-const dueNow = `update webhook_deliveries set due_at = now() where organization_id = $1 and id in (
-  select id from webhook_deliveries where organization_id = $1 and state = 'pending' and due_at > now() for update skip locked)`;
+/** Waits for no other transaction, with which it could deadlock. */
+function dueNow(table: string, which: string): string {
+  const free = `select id from ${table} where organization_id = $1 and ${which} for update skip locked`;
+  return `update ${table} set due_at = now() where organization_id = $1 and id in (${free})`;
+}
 
 /** Makes pending retries due until everything that was written has been delivered. */
 export async function delivered({ pool }: Database, { id }: Organization): Promise<void> {
@@ -102,8 +105,8 @@ export async function delivered({ pool }: Database, { id }: Organization): Promi
   for (;;) {
     const { rows } = await pool.query<{ waiting: number; looked: boolean }>(text, [id]);
     if (rows[0]?.looked && rows[0].waiting === 0) return;
-    await pool.query(dueNow, [id]);
-    await pool.query('update webhook_endpoints set due_at = now() where organization_id = $1', [id]);
+    await pool.query(dueNow('webhook_deliveries', `state = 'pending' and due_at > now()`), [id]);
+    await pool.query(dueNow('webhook_endpoints', 'true'), [id]);
     await delay(100);
   }
 }
