@@ -207,7 +207,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     await expectSound(page);
     await show(page, 'imports');
     await upload(page, 'sheet.xlsx', 'PK\u0003\u0004');
-    await page.getByText('sheet.xlsx is an Excel workbook').waitFor();
+    await page.getByText('sheet.xlsx is not an Excel workbook').waitFor();
     await expectSound(page);
   });
 
