@@ -33,7 +33,7 @@ function damageOf(cell: Cell, field: string): string | undefined {
   return 'has lost digits: format the column as text in the spreadsheet, and save the file again';
 }
 
-/** The row, with the stored value in place of what a spreadsheet left of it; adds the names of such fields to `restored`. */
+/** The row, with stored values in place of what a spreadsheet left of them; adds the names of those fields to `restored`. */
 export function restoreLosses<Row extends object>(row: Row, stored: object, restored: Set<string>, prefix = ''): Row {
   const whole: object = { ...row };
   for (const [name, value] of Object.entries(row)) {
@@ -59,15 +59,15 @@ function isLeftOf(value: unknown, stored: unknown): boolean {
   if (typeof value !== 'string' || typeof stored !== 'string' || value === stored) return false;
   // A value with more zeros than the stored one corrects it.
   const hasFewerZeros = value.length < stored.length && equalDecimals(value, stored);
-  const [shown] = timeShown.exec(value) ?? [];
-  return hasFewerZeros || (shown !== undefined && stored.startsWith(shown)) || isRoundedDown(value, stored);
+  const [start] = timeShown.exec(value) ?? [];
+  return hasFewerZeros || (start !== undefined && stored.startsWith(start)) || isRoundedDown(value, stored);
 }
 
 /** A workbook has fractions of days, which its reader rounds down to milliseconds. */
 const isRoundedDown = (value: string, stored: string): boolean =>
   value.endsWith('Z') && stored.endsWith('Z') && Date.parse(stored) - Date.parse(value) === 1;
 
-const shown = 5;
+const mostFields = 5;
 
 /** Counts the rows in which stored values were kept. */
 export class Losses {
@@ -77,7 +77,7 @@ export class Losses {
   add(restored: ReadonlySet<string> | undefined): void {
     if (restored === undefined) return;
     this.#rows += 1;
-    for (const field of restored) if (this.#fields.size < shown) this.#fields.add(field);
+    for (const field of restored) if (this.#fields.size < mostFields) this.#fields.add(field);
   }
 
   notes(): string[] {

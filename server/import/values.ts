@@ -12,7 +12,10 @@ export type Evidence<Reading extends string> = Partial<Record<Reading | 'open', 
 /** Spaces, and the apostrophes that group digits in Switzerland. */
 const spacing = /[\s\u00A0\u202F'’]/gu;
 const numeric = /^[-+]?[\d.,]*\d[.,]?$/;
-/** Without a currency or percent sign, or a code such as EUR, before or after the digits; between them, a sign could stand for a decimal point. */
+/**
+ * Without a currency or percent sign, or a code such as EUR, before or after the digits; between them, a sign could stand
+ * for a decimal point.
+ */
 const bareNumber = (cell: string) =>
   cell
     .replaceAll(spacing, '')

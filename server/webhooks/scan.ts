@@ -55,7 +55,7 @@ async function scanWith(client: pg.ClientBase, organizationId: OrganizationId): 
   return { state: until < bound ? 'more' : 'caught up', found };
 }
 
-/** A position ahead of the bound means that the clock was set back: what changed in the last minute is found, perhaps again. */
+/** A position ahead of the bound means that the clock was set back: the last minute is searched, perhaps once more. */
 function sinceOf(position: string, bound: string): string {
   const boundMs = Date.parse(bound);
   // Concurrent scans can be milliseconds apart.

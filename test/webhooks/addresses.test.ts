@@ -190,7 +190,7 @@ describe('a name server', () => {
     await expect(askNameServers(servers)('none.example')).rejects.toMatchObject({ code: 'ENOTFOUND' });
   });
 
-  test('need not know the names of this machine, if the operator allows its network', async () => {
+  test('need not know the names of this machine, which are accepted only if the operator allows its network', async () => {
     const { servers } = await nameServer();
     const { resolve } = createDestinations(['127.0.0.0/8', '::1/128'], orLocally(askNameServers(servers)));
     // The system reads this as an address, but no name server knows it.
@@ -201,7 +201,7 @@ describe('a name server', () => {
   });
 });
 
-/** Knows the addresses of four.example, six.example and both.example; does not respond about silent.example until the end. */
+/** Knows four.example, six.example and both.example; until the end, it does not respond about silent.example. */
 async function nameServer() {
   const socket = createSocket('udp4');
   const held: (() => void)[] = [];
