@@ -30,8 +30,13 @@ type Row = Pick<Data, 'created' | 'updated' | 'unchanged' | 'rejected' | 'starte
 
 /** To be called before the bound is read, so everything that an ended import stored is before the bound. */
 export async function readImports(client: Client, organizationId: OrganizationId): Promise<EndedImport[]> {
-  const rows = await queryRows<Row>(client, select, [organizationId]);
-  return rows.filter((row) => row.endedAt !== null || !row.isRunning).map(endedImport);
+  const read = () => queryRows<Row>(client, select, [organizationId]);
+  const rows = await read();
+  const isOpen = ({ endedAt, isRunning }: Row) => endedAt === null && !isRunning;
+  const open = new Set(rows.filter(isOpen).map(({ id }) => id));
+  // The locks are newer than the rows, so these may have ended in between: only the next read can tell.
+  const latest = open.size > 0 ? await read() : rows;
+  return latest.filter((row) => row.endedAt !== null || (isOpen(row) && open.has(row.id))).map(endedImport);
 }
 
 function endedImport({ id, kind, startedAt, endedAt, now, ...row }: Row): EndedImport {

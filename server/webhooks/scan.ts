@@ -26,15 +26,13 @@ export const scanOrganization = (pool: pg.Pool, organizationId: OrganizationId):
   inTransaction(pool, (client) => scanWith(client, organizationId));
 
 async function scanWith(client: pg.ClientBase, organizationId: OrganizationId): Promise<ScanResult> {
-  const text =
-    'select looked_through as since from webhook_positions where organization_id = $1 for update skip locked';
-  const [position] = await queryRows<{ since: string }>(client, text, [organizationId]);
+  const [position] = await queryRows<Position>(client, takePosition, [organizationId]);
   if (!position) return { state: 'busy', found: 0 };
   const endpoints = await activeEndpoints(client, organizationId);
   if (endpoints.length === 0) return { state: 'idle', found: 0 };
   const imports = endpoints.some(wantsImports) ? await readImports(client, organizationId) : [];
   const bound = await syncBoundOf(client);
-  const since = sinceOf(position.since, bound);
+  const since = position.isAhead ? aMinuteBefore(bound) : position.since;
   const { changes, imported, until } = await readChanges(client, organizationId, { since, until: bound });
   const ended = fullyFound(imports, { until, bound });
   const found = changes.length + ended.length;
@@ -55,12 +53,12 @@ async function scanWith(client: pg.ClientBase, organizationId: OrganizationId): 
   return { state: until < bound ? 'more' : 'caught up', found };
 }
 
-/** A position ahead of the bound means that the clock was set back: the last minute is searched, perhaps once more. */
-function sinceOf(position: string, bound: string): string {
-  const boundMs = Date.parse(bound);
-  // Concurrent scans can be milliseconds apart.
-  return Date.parse(position) - boundMs > 1_000 ? new Date(boundMs - 60_000).toISOString() : position;
-}
+type Position = { since: string; isAhead: boolean };
+// A position ahead of the clock means that the clock was set back: the last minute is searched, perhaps once more.
+// Concurrent scans can be milliseconds apart.
+const takePosition = `select looked_through as since, looked_through > now() + interval '1 second' as "isAhead"
+  from webhook_positions where organization_id = $1 for update skip locked`;
+const aMinuteBefore = (time: string): string => new Date(Date.parse(time) - 60_000).toISOString();
 
 const wantsImports = ({ events }: Endpoint): boolean => events.includes(importCompleted);
 

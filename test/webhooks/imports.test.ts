@@ -2,6 +2,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { importFile } from '../../server/import/import-file.ts';
 import { switchEndpoint } from '../../server/webhooks/endpoints.ts';
+import { readImports } from '../../server/webhooks/imports.ts';
 import { resend } from '../../server/webhooks/log.ts';
 import { waitingStatements } from '../locks.ts';
 import { importInto, withFile } from '../import/importing.ts';
@@ -158,6 +159,29 @@ describe('an import', () => {
     await running;
     await until(() => typesOf(summary).slice(1), ['import.completed']);
     expect(summary.received[1]?.event.data).toMatchObject({ created: 1, updated: 1 });
+  });
+
+  test('is not interrupted if it ends while it is being looked at', async () => {
+    // Without an endpoint, the service does not look at it.
+    const tenant = await world.organization();
+    const { pool } = world.database;
+    const { id } = tenant.organization;
+    const values = [id, crypto.randomUUID()];
+    await pool.query(
+      `insert into webhook_imports (organization_id, id, kind, started_at) values ($1, $2, 'customers', now())`,
+      values,
+    );
+    const end = 'update webhook_imports set created = 1, ended_at = now() where organization_id = $1 and id = $2';
+    const reads: unknown[] = [];
+    const query = async (...words: Parameters<typeof pool.query>) => {
+      const result: unknown = await pool.query(...words);
+      reads.push(result);
+      if (reads.length === 1) await pool.query(end, values);
+      return result;
+    };
+    const found = await readImports({ ...pool, query: query as typeof pool.query }, id);
+    expect(found).toMatchObject([{ isComplete: true, body: expect.stringContaining('"created":1') }]);
+    expect(reads).toHaveLength(2);
   });
 
   test('sends one created event for a record from the past, even if its clock is ahead of the database’s', async () => {
