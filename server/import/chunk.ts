@@ -2,6 +2,7 @@
 import { constraintOf, sqlStateOf } from '../records/constraint.ts';
 import { publicId } from '../records/public-id.ts';
 import type { Entry, Kind, Rejection, UniqueKey, Work } from './kind.ts';
+import { rejectShortened } from './leading-zeros.ts';
 import { isWritten, planRows, SameRecord, StalePlan } from './plan.ts';
 import type { Plan } from './plan.ts';
 import { writePlans } from './write.ts';
@@ -41,6 +42,7 @@ export async function importChunk(work: Work, entries: readonly Entry[], attempt
 async function importAtOnce(work: Work, entries: readonly Entry[], isLocking: boolean): Promise<Plan[]> {
   const plans = await planRows(work, entries, isLocking);
   const planned = plans.filter(isWritten);
+  await rejectShortened(work, planned);
   await rejectTaken(work, planned, isLocking);
   const rejected = new Set(planned.filter((plan) => !isWritten(plan)).map(({ id }) => id));
   // Plans that build on a row that has just been rejected are made again without it.

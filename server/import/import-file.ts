@@ -89,6 +89,7 @@ async function importInto(store: Store, inspection: Inspection, options: ImportO
     match: choices.match ?? 'externalId',
     open,
     announcement,
+    zeros: open.header && {},
     rejects,
     async onChunk(so) {
       if (!dryRun) await keepStatistics(so.created);

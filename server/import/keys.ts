@@ -9,6 +9,9 @@ const textOf = (row: object, name: string): string | undefined => {
   return /^[ -~]+$/.test(text) ? text : text.normalize('NFC');
 };
 
+/** The columns of the fields that rows are matched by. */
+export const keyColumns = { externalId: 'external_id', email: 'email_key', sku: 'sku_key' };
+
 /** The value that a row is matched by, normalized for comparison; undefined if the row has none. */
 export function matchKey(row: object, match: Match): string | undefined {
   if (match === 'none') return undefined;

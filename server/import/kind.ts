@@ -87,6 +87,11 @@ export type Work = {
   table: RecordTable<Identified>;
   match: Match;
   announcement: Announcement | undefined;
+  /**
+   * Whether keys may have lost leading zeros: not if one of the file has some, or no stored one. Undefined until it is
+   * known, or if the rows are not the cells of a table.
+   */
+  zeros: { areDropped?: boolean } | undefined;
   /** An upload in which every row creates a record, and how many of its rows are already stored. */
   resumed?: { uploadId: string; stored: number } | undefined;
 };

@@ -5,7 +5,7 @@ import { Problem } from '../problems/problem.ts';
 import { storedId } from '../records/public-id.ts';
 import type { RecordTable, Values } from '../records/record-table.ts';
 import { rejectOtherCurrencies } from './currency-signs.ts';
-import { keysOf, matchKey, soleKey } from './keys.ts';
+import { keyColumns, keysOf, matchKey, soleKey } from './keys.ts';
 import { restoreLosses } from './losses.ts';
 import type { Entry, Identified, Keyed, LineChanges, Outcome, Planner, Rejection, RowResult, Work } from './kind.ts';
 
@@ -157,8 +157,6 @@ const severalMatch = 'belongs to several records; match by externalId, or correc
 
 type Found = Identified | 'several' | undefined;
 
-const columns = { externalId: 'external_id', email: 'email_key', sku: 'sku_key' };
-
 /** The stored record of each row: the one with its id, else the one that it matches. */
 async function loadStored(work: Work, rows: readonly Keyed[], isLocking: boolean): Promise<Found[]> {
   const { kind, match } = work;
@@ -167,7 +165,7 @@ async function loadStored(work: Work, rows: readonly Keyed[], isLocking: boolean
   if (match === 'none') return ids.map((id) => byId.get(id ?? ''));
   const keys = rows.map((row, index) => (byId.has(ids[index] ?? '') ? undefined : matchKey(row, match)));
   const byKey = new Map<string | undefined, Found>();
-  for (const record of await load(work, columns[match], keys, isLocking)) {
+  for (const record of await load(work, keyColumns[match], keys, isLocking)) {
     const key = matchKey(record, match);
     byKey.set(key, byKey.has(key) ? 'several' : record);
   }

@@ -5,7 +5,7 @@ import { describeInvalidBody } from '../problems/invalid-request.ts';
 import { importChunk } from './chunk.ts';
 import { findUnchanged } from './unchanged.ts';
 import { tooManyRows } from './inspect.ts';
-import { keysOf, missingKey, Repeats, soleKey } from './keys.ts';
+import { keysOf, matchKey, missingKey, Repeats, soleKey } from './keys.ts';
 import type { Entry, Rejection, Work } from './kind.ts';
 import { Losses } from './losses.ts';
 import { drafter } from './plan.ts';
@@ -42,6 +42,7 @@ export async function importRows(run: Run): Promise<Report> {
     // If most rows are new, their records are computed while the database stores the previous chunk.
     if (mode.isCreating && entry.row) entry.draft = draft(entry.row);
     repeats.add(entry.line, Object(entry.value));
+    if (run.zeros && matchKey(Object(entry.value), match)?.startsWith('0')) run.zeros.areDropped = false;
   };
   for await (const chunk of ahead(inChunks(run, open.rows, prepare))) {
     signal?.throwIfAborted();

@@ -195,6 +195,31 @@ describe('a table that a spreadsheet has saved', () => {
     expect(before).toMatchObject({ ...after, address: { ...after.address, city: 'Dresden' } });
   });
 
+  test.each([
+    ['customers', 'externalId', 'externalId,name', (key: string) => `${key},Ana`],
+    ['items', 'sku', 'sku,externalId,name,type,unitPrice', (key: string) => `${key},N-${key},Desk,product,1`],
+  ] as const)(
+    'of %s does not create a record again because its %s has lost zeros',
+    async (kind, field, header, rowOf) => {
+      const tenant = await world.organization();
+      const csv = async (...keys: string[]) => {
+        const lines = [header, ...keys.map(rowOf)].map((line) => `${line}\n`);
+        return importInto(world, tenant, { match: field }).csv(kind, lines.join(''));
+      };
+      expect(await csv('00123')).toMatchObject({ created: 1 });
+      const message =
+        'is 00123 without its zeros, which spreadsheets drop: restore them, in a column formatted as text';
+      expect(await csv('123', '1230', '123')).toMatchObject({
+        created: 1,
+        rejected: 2,
+        errors: [2, 4].map((line) => ({ line, field, code: 'conflict', message })),
+      });
+      // This file still has its zeros.
+      expect(await csv('123', '00124')).toMatchObject({ created: 2, errors: [] });
+      expect(await csv('123')).toMatchObject({ unchanged: 1, errors: [] });
+    },
+  );
+
   test('changes a value to another number or time, or to one with more zeros, and JSON Lines to the same number', async () => {
     const tenant = await world.organization();
     const { rows, csv } = importInto(world, tenant);
