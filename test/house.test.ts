@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { distributedTables } from '../server/database/distribute.ts';
 import { entities as everyEntity } from '../server/database/entities.ts';
-import { organizationFilter } from '../server/entities/owned.ts';
+import { filters as organizationFilters, organizationFilter } from '../server/entities/owned.ts';
 import { namesOrganization } from './statements.ts';
 import { useWorld } from './world.ts';
 
@@ -202,9 +202,14 @@ const ofManyOrganizations = [
   'server/commands/serve/retention.ts', // what has expired
   'server/import/write.ts', // joins a temporary table that belongs to one import
   'server/webhooks/backlog.ts', // counts for the metrics
+  'server/webhooks/scan.ts', // which organizations have changes
 ];
-/** Where the id of an organization is created: a new one, and the one that an entity manager is bound to. */
-const minters = ['server/entities/organization.ts', 'server/entities/owned.ts'];
+/** Where the id of an organization is created, and where the one that an entity manager is bound to is read. */
+const minters = [
+  'server/entities/organization.ts',
+  'server/entities/owned.ts',
+  'server/database/orm.ts', // compares it with that of each change
+];
 /** Where a cast states what the compiler cannot know; any of them could create an id of another organization. */
 const unchecked = [
   'server/api/list.ts', // a filter takes the type of its own parameter
@@ -217,6 +222,23 @@ const unchecked = [
   'server/uploads/files.ts', // flags are numbers, which Node's types do not know
   'server/web/settings/records/record-page.ts', // the same
   'server/web/settings/records/records-page.ts', // the same
+];
+/** What outlives a request, and why it shows no organization the data of another. */
+const caches = [
+  'server/api/operations.ts', // the contract's
+  'server/connect/clients.ts', // what applications publish about themselves
+  'server/database/prepared.ts', // the names of statements
+  'server/database/statement.ts', // the columns of statements
+  'server/import/currency-signs.ts', // of every currency
+  'server/import/losses.ts', // of one import
+  'server/keys/directory.ts', // by the hash of a key
+  'server/keys/usage.ts', // counts, by key
+  'server/limits/', // counts and queues
+  'server/records/record-table.ts', // the statements of a table
+  'server/uploads/runner.ts', // what is running, by the id of the upload
+  'server/web/client-package.ts', // by the URL of the service
+  'server/webhooks/run.ts', // what is running, by the id of the endpoint or of the organization
+  'server/commands/serve/workers.ts', // threads
 ];
 /** The one place that binds an entity manager to an organization. */
 const binders = ['server/database/tenant.ts'];
@@ -430,6 +452,13 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
         'const text = `delete from webhook_deliveries where organization_id = $1 and record_id in (select p.id from proposals p where p.customer_id = $2)`;',
       'server/webhooks/b.ts':
         "await em.run(`update webhook_deliveries set state = 'x' where ${locked(`id = any($2) and ${of({ id })}`)} and id = $3`);",
+      'server/webhooks/c.ts':
+        'const text = `select 1 from webhook_turns where organization_id is not null and $1::uuid is not null`;',
+      'server/webhooks/d.ts': 'const text = `delete from webhook_turns where organization_id = $1 or turns = 0`;',
+      'server/keys/a.ts': 'const text = `select 1 from usage_counts where (organization_id = ? or true) and day > ?`;',
+      'server/export/a.ts':
+        'const text = `select id from items where organization_id = any(array[$1, organization_id])`;',
+      'server/records/c.ts': 'const text = `delete from audit_events where organization_id is distinct from ?`;',
     },
   },
   'a transaction takes no second connection: ten of them would deadlock a pool of ten': {
@@ -522,7 +551,7 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
   },
   'an organization id comes from a row, never from a cast': {
     law: word(
-      /\bas OrganizationId\b|<OrganizationId>\s*[\w(]|Object\.assign\([^()]*organization\b/,
+      /\b(?:as|is) OrganizationId\b|<OrganizationId>\s*[\w(]|\bgetFilterParams\(|Object\.assign\([^()]*organization\b/,
       ['server/'],
       minters,
     ),
@@ -530,6 +559,8 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
       'server/web/settings/a.ts': 'const other = String(request.query.of) as OrganizationId;',
       'server/api/a.ts': 'const id = <OrganizationId>body.id;',
       'server/web/settings/b.ts': 'const other = Object.assign({}, organization, { id: request.query.of });',
+      'server/web/settings/c.ts': 'const isOurs = (id: string): id is OrganizationId => ids.includes(id);',
+      'server/records/a.ts': 'Object(em.getFilterParams(organizationFilter)).id = body.organizationId;',
     },
   },
   'a cast that bypasses the compiler is listed, with its reason': {
@@ -537,6 +568,18 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
     broken: {
       'server/web/settings/a.ts': 'const em = forOrganization(database, String(request.query.of) as never).em();',
       'server/api/a.ts': 'const id = body.id as unknown as Caller["organization"]["id"];',
+    },
+  },
+  'what is kept between requests is listed, with the reason why it mixes no organizations': {
+    law: word(
+      /^(?:export )?(?:const|let) \w+(?:: (?!Readonly)[^=\n]+)? = new (?:Map|Set)(?:<.*>)?\(\)|#\w+(?:: .+)? = new (?:Map|Set)(?:<.*>)?\(\)/m,
+      ['server/'],
+      caches,
+    ),
+    broken: {
+      'server/uploads/stored.ts': 'const remembered = new Map<string, RememberedChoices>();',
+      'server/keys/caller.ts': 'export const tenants: Map<string, Tenant> = new Map();',
+      'server/export/a.ts': 'class Exports {\n  readonly #names = new Map<string, Map<string, string>>();\n}',
     },
   },
   'one file binds entity managers to organizations': {
@@ -659,9 +702,10 @@ describe('the source', () => {
   test('every exception is still needed', () => {
     const exceptions: [Pick<RegExp, 'test'>, string[]][] = [
       [/\.query\s*(?:<[^()]*>)?\(|\binBatches\b/, rawSql],
+      [/ = new (?:Map|Set)(?:<.*>)?\(\)/, caches],
       [/\bsetFilterParams\(/, binders],
       [/database\/scope\.ts|'\.\/scope\.ts/, statementFiles],
-      [/\bas OrganizationId\b/, minters],
+      [/\bas OrganizationId\b|\bgetFilterParams\(/, minters],
       [/\bas never\b|\bas unknown as\b/, unchecked],
       [/\.execute\(|\bexecuteIn\b/, executes],
       [/\bcreateQueryBuilder\b/, queryBuilders],
@@ -720,7 +764,8 @@ describe('entities and the migrated database', () => {
   });
 
   test('agree on which records belong to an organization: their entities have the filter', async () => {
-    const ours = entities().filter(({ filters }) => organizationFilter in filters);
+    const { cond } = organizationFilters[organizationFilter];
+    const ours = entities().filter(({ filters }) => filters[organizationFilter]?.cond === cond);
     const owned = await query<{ name: string }>(
       `select table_name as name from information_schema.columns where table_schema = 'public' and column_name = 'organization_id'`,
     );

@@ -36,7 +36,29 @@ const tableNamed = new RegExp(
 );
 const countOf = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 0;
 
-/** Whether a statement names the organization for each of its tables. */
-export const namesOrganization = (sql: string): boolean =>
-  countOf(sql.replaceAll('on conflict (organization_id', ''), /\borganization_id\b/g) >=
-  countOf(sql.replaceAll('"', ''), tableNamed);
+const organization = String.raw`(?:\w+\.)?organization_id`;
+/** The organization is a parameter or that of another row, or is written with a row. */
+const compared = new RegExp(
+  [
+    String.raw`\b${organization} = (?:\$|\?|'|\w+\.organization_?id\b)`,
+    String.raw`= ${organization}\b`,
+    String.raw`\(${organization}, \w+\) (?:in|=)`,
+    String.raw`\binto \S+(?: as \w+)?\s+\([^()]*\borganization_id\b`,
+  ].join('|'),
+  'gi',
+);
+const withAlternative = new RegExp(String.raw`\b${organization} =.*\bor\b|\bor\b.*\b${organization} =`, 'is');
+
+/** Whether `or` stands beside a comparison of the organization, which then does not have to hold. */
+function hasAlternative(sql: string): boolean {
+  let rest = sql;
+  for (let part; (part = /\([^()]*\)/.exec(rest)?.[0]) !== undefined; rest = rest.replace(part, '_'))
+    if (withAlternative.test(part)) return true;
+  return withAlternative.test(rest);
+}
+
+/** Whether a statement compares the organization for each of its tables, without an alternative. */
+export function namesOrganization(text: string): boolean {
+  const sql = text.replaceAll('"', '');
+  return countOf(sql, compared) >= countOf(sql, tableNamed) && !hasAlternative(sql);
+}

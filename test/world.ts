@@ -24,6 +24,7 @@ export type World = {
   database: OpenedDatabase;
   serving: Serving;
   url: string;
+  uploadFolder: string;
   /** What the server has logged. */
   log: Record<string, unknown>[];
   /** A new organization with an admin and a key; no other test sees it. */
@@ -68,6 +69,7 @@ export function useWorld(wanted: WorldOptions = {}): World {
     if (alone) await prepare(database);
     world.database = database;
     uploads = await ownUploadFolder();
+    world.uploadFolder = uploads.path;
     world.serving = await serve({
       database,
       log: (entry) => log.push(entry),

@@ -1,4 +1,5 @@
 /** Every settings route, taken from the router itself, and an organization that each of them could change. */
+import { readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
@@ -16,7 +17,7 @@ import { createEndpoint } from '../../server/webhooks/endpoints.ts';
 import { proposal } from '../records.ts';
 import { parts as webhookParts } from '../webhooks/scene.ts';
 import type { Tenant, World } from '../world.ts';
-import { signIn, someone } from './visiting.ts';
+import { signIn, someone, turnOnTwoFactor } from './visiting.ts';
 import type { Visit } from './visiting.ts';
 
 /** The paths of all routes with this method. */
@@ -48,9 +49,9 @@ export async function pathsOf(method: 'get' | 'post'): Promise<string[]> {
   return paths;
 }
 
-/** Everything in the database that a form could change. */
-export async function stateOf({ database }: World, organizationId: string): Promise<string> {
-  const { rows } = await database.pool.query(
+/** Everything in the database, and every uploaded file, that a form could change. */
+export async function stateOf({ database, uploadFolder }: World, organizationId: string): Promise<string> {
+  const { rows } = await database.pool.query<{ uploads: { id: string }[] | null }>(
     // The last use of a key is written a moment later.
     `select (select json_agg(to_jsonb(k) - 'last_used_at' order by k.id) from api_keys k where organization_id = $1) as keys,
        (select json_agg(m order by m.id) from members m where organization_id = $1) as members,
@@ -69,19 +70,27 @@ export async function stateOf({ database }: World, organizationId: string): Prom
        (select count(*) from audit_events where organization_id = $1 and kind = 'change') as changes`,
     [organizationId],
   );
-  return JSON.stringify(rows);
+  const ids = rows.flatMap(({ uploads }) => uploads ?? []).map(({ id }) => id);
+  const files = (await readdir(uploadFolder)).filter((name) => ids.some((id) => name.startsWith(id)));
+  return JSON.stringify({ rows, files: files.toSorted() });
 }
 
 export type Scene = { tenant: Tenant; admin: Member; member: Member; fill(path: string): string; visiting: Visit };
 
 /** An uploaded file whose import could be started. */
-async function checkedUpload({ database }: World, { organization }: Tenant, { id }: Member): Promise<string> {
+async function checkedUpload(
+  { database, uploadFolder }: World,
+  { organization }: Tenant,
+  { id }: Member,
+): Promise<string> {
   const { rows } = await database.pool.query<{ id: string }>(
     `insert into uploads (organization_id, id, member_id, kind, file_name, mapping, state, rows)
      values ($1, gen_random_uuid(), $2, 'customers', 'c.csv', '{}', 'checked', '[]') returning id`,
     [organization.id, id],
   );
-  return rows[0]?.id ?? '';
+  const uploadId = rows[0]?.id ?? '';
+  await writeFile(join(uploadFolder, `${uploadId}.csv`), 'externalId,name\nC-1,Ana\n');
+  return uploadId;
 }
 
 async function endpointOf({ em, admin }: Tenant): Promise<string> {
@@ -90,10 +99,13 @@ async function endpointOf({ em, admin }: Tenant): Promise<string> {
   return publicId('endpoint', endpoint.id);
 }
 
-export async function scene(world: World): Promise<Scene> {
+/** `nowMs`: the time of the server, unless it is that of the database. */
+export async function scene(world: World, nowMs = Date.now()): Promise<Scene> {
   const tenant = await world.organization();
   const admin = await someone(world, tenant, 'admin');
   const other = await someone(world, tenant, 'member');
+  // With a session and two-factor authentication, which a form for another member could end.
+  await turnOnTwoFactor(await signIn(world, other), nowMs);
   const { rows } = await world.database.pool.query<{ id: string }>(
     'select id from api_keys where organization_id = $1',
     [tenant.organization.id],

@@ -53,7 +53,7 @@ test('an admin can require it after turning it on, and make it optional again; o
 describe('a member without it', () => {
   let one: Awaited<ReturnType<typeof scene>>;
   beforeAll(async () => {
-    one = await scene(world);
+    one = await scene(world, nowMs);
     await require(one.tenant);
   });
 
