@@ -84,7 +84,8 @@ describe('POST /mcp', () => {
     const { body } = await rpc(key, 'initialize', client);
     expect(body.result).toMatchObject({ serverInfo: { name: 'proposal-api' }, capabilities: { tools: {} } });
     // Otherwise, an agent that is told to raise prices could create every item again.
-    expect(body.result.instructions).toContain('Items cannot be changed');
+    const operations: object = v1.items;
+    expect(body.result.instructions.includes('Items cannot be changed')).toBe(!('update' in operations));
     const { result } = (await rpc(key, 'tools/list')).body;
     expect(result.tools.map(({ name }: { name: string }) => name)).toEqual(names);
     // A token is about four characters; test/consumers counts tokens.
