@@ -30,12 +30,17 @@ export function mergeHead(row: ProposalImport, customerId: string | null | undef
 
 /**
  * The time of the event that led to the status. If that is unknown: the creation time of a new proposal, the time of the
- * import if it changes the status, so that a poller sees the change, and otherwise the stored value.
+ * import if it changes the status, so that a poller sees the change, and otherwise the stored value. An event that was
+ * stored before the last change led to an earlier one: the proposal has returned to a status.
  */
 function whenStatusChanged(merged: Status & { createdAt: string }, base: Base, startedAt: string): string {
   const event = eventTime(merged);
   if (base.statusChangedAt === undefined) return event ?? merged.createdAt;
-  if (merged.status !== base.status) return event ?? startedAt;
+  if (merged.status !== base.status) {
+    if (event === undefined) return startedAt;
+    const isStored = event === eventTime({ ...base, status: merged.status });
+    return isStored && event <= base.statusChangedAt ? startedAt : event;
+  }
   const followsEvent = base.statusChangedAt === eventTime(base);
   return followsEvent && event ? event : base.statusChangedAt;
 }

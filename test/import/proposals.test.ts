@@ -152,6 +152,27 @@ describe('importing proposals', () => {
     expect((await fetch('P-1')).statusChangedAt).toBe(declined.statusChangedAt);
   });
 
+  test('moves statusChangedAt forward when a proposal returns to an earlier status', async () => {
+    const { importing, fetch } = await start();
+    await importing.rows('proposals', { ...sent, status: 'accepted', acceptedAt: '2026-03-05' });
+    await importing.rows('proposals', { ...sent, status: 'sent' });
+    const sentAgain = await fetch('P-1');
+    expect(sentAgain.statusChangedAt).toBe(sentAgain.updatedAt);
+    await importing.rows('proposals', { ...sent, status: 'accepted', acceptedAt: '2026-03-05' });
+    const acceptedAgain = await fetch('P-1');
+    expect(acceptedAgain).toMatchObject({
+      acceptedAt: '2026-03-05T00:00:00.000Z',
+      statusChangedAt: acceptedAgain.updatedAt,
+    });
+  });
+
+  test('takes the time of an event that was stored before its status', async () => {
+    const { importing, fetch } = await start();
+    await importing.rows('proposals', { ...sent, viewedAt: '2026-03-04' });
+    await importing.rows('proposals', { ...sent, status: 'viewed' });
+    expect((await fetch('P-1')).statusChangedAt).toBe('2026-03-04T00:00:00.000Z');
+  });
+
   test('rejects an unknown customer or item, and names its externalId', async () => {
     const { importing } = await start();
     const neighbour = await world.organization();
