@@ -40,8 +40,8 @@ duplicates or gaps, and every page costs the same.
 ## Keeping a copy in sync
 
 List with \`sort=updatedAt\`, read every page, and store \`syncedThrough\` from the last one. Send it as \`updatedSince\` in
-your next run, and you miss no change. For new records only, sort by \`createdAt\`. For proposals that changed status, use
-\`statusChangedSince\`.
+your next run, and you miss no change. For newly accepted proposals, add \`status=accepted\`. Do not use \`createdAt\` or
+\`statusChangedAt\` for this: in imported records, they can be long past.
 
 ## Errors
 
