@@ -541,7 +541,7 @@ describe('a lease', () => {
     return lease;
   };
   /** Before it sends a statement, something happens. */
-  const poolThat = (before: (text: string) => Promise<void>) => ({
+  const poolThat = (before: (text: string) => unknown) => ({
     async query(statement: { text: string } | string, values?: unknown[]) {
       await before(typeof statement === 'string' ? statement : statement.text);
       return typeof statement === 'string' ? database.pool.query(statement, values) : database.pool.query(statement);
@@ -572,7 +572,7 @@ describe('a lease', () => {
   });
 
   describe('of a process', () => {
-    type Work = { before?: (text: string) => void; stopsAfter?: number; round?: number };
+    type Work = { before?: (text: string) => unknown; stopsAfter?: number; round?: number };
     type Respond = Parameters<Receiver['respond']>[0];
 
     /** Performs the work of a process that has leased an endpoint with three events due, and sends them one by one. */
@@ -588,7 +588,7 @@ describe('a lease', () => {
       const sender = createSender(parts.destinations);
       onTestFinished(() => sender.close());
       const work = {
-        pool: poolThat(async (text) => before(text)),
+        pool: poolThat(before),
         seal: parts.seal,
         limits: { ...deliveryLimits, concurrency: 1, round },
         isStopping: () => receiver.received.length >= stopsAfter,
@@ -629,6 +629,25 @@ describe('a lease', () => {
       expect(sent).toBe(1);
       const text = 'select lease, due_at <= now() as "isDue" from webhook_endpoints where id = $1';
       expect((await database.pool.query(text, [found.target.id])).rows).toEqual([{ lease: null, isDue: true }]);
+    });
+
+    test('that found nothing to send looks again after a moment, although something is due', async () => {
+      const { found } = await deliver({ stopsAfter: 0 });
+      const text = `select e.due_at > max(d.due_at) as "isLater" from webhook_endpoints e
+        join webhook_deliveries d on d.endpoint_id = e.id where e.id = $1 group by e.due_at`;
+      expect((await database.pool.query(text, [found.target.id])).rows).toEqual([{ isLater: true }]);
+    });
+
+    test('whose receiver fails pauses, even if an event was added in the meantime', async () => {
+      const before = async (text: string) => {
+        if (text.includes('set lease = null'))
+          await database.pool.query('update webhook_endpoints set wakes = wakes + 1');
+      };
+      const { found } = await deliver({ before }, (response) => {
+        response.writeHead(500, { 'retry-after': '3600' }).end();
+      });
+      const text = `select due_at > now() + interval '30 minutes' as "isLater" from webhook_endpoints where id = $1`;
+      expect((await database.pool.query(text, [found.target.id])).rows).toEqual([{ isLater: true }]);
     });
 
     test('whose receiver fails slowly gives it the whole pause after its response', async () => {
