@@ -104,6 +104,6 @@ function explain(problem: Problem): string {
   const suggestions = errors.flatMap(({ field, suggestion }) =>
     suggestion === undefined || message.includes(suggestion) ? [] : [` For ${field}, did you mean "${suggestion}"?`],
   );
-  const existing = existingId === undefined || message.includes(existingId) ? '' : ` It is ${existingId}.`;
+  const existing = existingId === undefined ? '' : ` It is ${existingId}.`;
   return `${code}: ${message}${existing}${suggestions.join('')}`;
 }

@@ -223,6 +223,7 @@ describe('the tools', () => {
       address: { city: 'Berlin', country: 'DE' },
     };
     const first = await callTool(tenant, 'save_customer', given);
+    expect(first.value).not.toHaveProperty('replayed');
     expect((await callTool(tenant, 'save_customer', given)).value).toEqual({ replayed: true, ...first.value });
     const found = await callTool(tenant, 'find_customers', { q: 'futter' });
     expect(found.value.records).toEqual([
@@ -248,7 +249,7 @@ describe('the tools', () => {
     });
   });
 
-  test('return ten records, their main fields, and a cursor to the rest', async () => {
+  test('return ten records unless asked for more, their main fields, and a cursor to the rest', async () => {
     const tenant = await world.organization();
     for (let count = 0; count < 12; count += 1)
       await tenant.call('POST', '/v1/customers', { name: `Customer ${count}` });
@@ -256,6 +257,7 @@ describe('the tools', () => {
     expect(first.value.records).toHaveLength(10);
     const rest = await callTool(tenant, 'find_customers', { cursor: first.value.nextCursor });
     expect([rest.value.records.length, rest.value.nextCursor]).toEqual([2, undefined]);
+    expect((await callTool(tenant, 'find_customers', { limit: 12 })).value.records).toHaveLength(12);
     const { value } = await callTool(tenant, 'find_customers', { limit: 1, fields: ['createdAt'] });
     expect(Object.keys(value.records[0])).toEqual(['id', 'createdAt']);
   });
@@ -601,6 +603,7 @@ describe('the tools', () => {
       ['find_proposals', { includeCustomer: 1 }, /^includeCustomer must be true or false\.$/],
       ['get_proposal', { proposalId: 'prp_1', includeLineItems: {} }, /^includeLineItems must be true or false\.$/],
       ['get_proposal', { proposalId: 'prp_1', lineItemsAfter: 'x' }, /^lineItemsAfter must be nextLineItemsAfter/],
+      ['get_proposal', { proposalId: 'prp_1', lineItemsAfter: 1.5 }, /^lineItemsAfter must be nextLineItemsAfter/],
       ['who_am_i', { key: 'x' }, /^who_am_i has no argument "key"\. It takes none\.$/],
     ];
     for (const [name, given, expected] of failures) {
