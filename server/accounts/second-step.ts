@@ -131,7 +131,7 @@ export class SecondStep {
         recovered: recovered.map((member) => member.organizationName),
       });
     }
-    const [waitSeconds = 0] = waits.toSorted((one, other) => one - other);
+    const waitSeconds = Math.min(...waits);
     if (waitSeconds > 0) return { outcome: 'too_many', waitSeconds };
     const failed = await this.#members(first.email, first.memberIds);
     await logFailure(database, failed, { ipAddress: device.ipAddress, reason: 'code' });

@@ -424,12 +424,16 @@ describe('a person in two organizations', () => {
     return admin.post(at, { csrfToken: await admin.csrfToken() });
   };
 
-  test('has one app for both, which is turned off for both', async () => {
+  test('has one app for both: a guess at it counts once, and it is turned off for both', async () => {
     const { first, second, member, secret } = await twice();
     const visiting = await begin(member);
     await enter(visiting, codeAt(secret, nowMs));
     expect(await opened(visiting)).toEqual(['First Ltd', 'Second Ltd']);
     for (const tenant of [first, second]) expect(await changesOf(tenant)).toEqual(['two_factor_turned_on']);
+    const guessing = await begin(member);
+    const wrong = codeAt(secret, nowMs + 20 * stepMs);
+    for (let count = 0; count < attemptLimits.code.most; count += 1)
+      expect((await enter(guessing, wrong)).status).toBe(422);
     nowMs += stepMs;
     const csrfToken = await visiting.csrfToken();
     await visiting.post(`${path}/off`, { csrfToken, current: password, code: codeAt(secret, nowMs) });
