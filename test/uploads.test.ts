@@ -1,4 +1,5 @@
 import { chmod, chown, lstat, mkdir, mkdtemp, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -101,6 +102,16 @@ describe('the folder of uploads', () => {
     await rm(join(folder, '..'), { recursive: true });
   });
 
+  test('loses only the files of the uploads that are removed', async () => {
+    const folder = join(await mkdtemp(join(tmpdir(), 'uploads-')), 'uploads');
+    const [one, other] = [randomUUID(), randomUUID()];
+    await store(folder);
+    for (const name of [`${one}.csv`, `${one}.rejected.csv`, `${other}.csv`]) await writeFile(join(folder, name), 'x');
+    await new UploadFiles(folder).removeFilesOf([one]);
+    expect((await readdir(folder)).toSorted()).toEqual([`${other}.csv`, 'an-id.csv'].toSorted());
+    await rm(join(folder, '..'), { recursive: true });
+  });
+
   test('accepts no file on a full disk, and says so', async () => {
     const folder = join(await mkdtemp(join(tmpdir(), 'uploads-')), 'uploads');
     for (const code of ['ENOSPC', 'EDQUOT']) {
@@ -173,6 +184,9 @@ test('the waiting organization that has imported the least is next', async () =>
   nowMs += 3_600_001;
   const second = await round(['greedy', 'small', 'small', 'greedy'], [10, 500, 10, 10]);
   expect(second).toEqual(['greedy', 'small', 'greedy', 'small']);
+  nowMs += 3_600_001;
+  const third = await round(['greedy', 'greedy', 'small', 'greedy', 'small'], [300, 500, 300, 10, 10]);
+  expect(third).toEqual(['greedy', 'small', 'greedy', 'small', 'greedy']);
 });
 
 describe('short work', () => {
