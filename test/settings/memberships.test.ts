@@ -1,7 +1,7 @@
 /** One person in several organizations: what each learns about the other, and which of them a password opens. */
 import { describe, expect, inject, test } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
-import { addMember, changeRole } from '../../server/accounts/members.ts';
+import { addMember, changeRole, removeMember } from '../../server/accounts/members.ts';
 import { issueLink, pathOfLink } from '../../server/accounts/password-links.ts';
 import { removeOrganization } from '../../server/accounts/organizations.ts';
 import type { Member } from '../../server/entities/organization.ts';
@@ -70,6 +70,14 @@ test('removing an organization leaves nothing of its members, unless they are in
   expect(await signInRows(member, [again.id])).toEqual({ ...ofAgain, secrets: 0 });
   await removeOrganization(world.database, second.organization.id);
   expect(Object.values((await signInRows(member, [again.id])) ?? {})).toEqual([0, 0, 0, 0, 0, 0]);
+});
+
+test('removing a person from one organization after the other leaves nothing to sign in with', async () => {
+  const { first, second, member, again } = await twice();
+  await removeMember(first.em(), null, member);
+  expect(await signInRows(member, [member.id])).toMatchObject({ users: 1, passwords: 0 });
+  await removeMember(second.em(), null, again);
+  expect(await signInRows(member, [member.id, again.id])).toMatchObject({ users: 0, passwords: 0 });
 });
 
 describe('an address in two organizations', () => {
