@@ -25,7 +25,8 @@ export async function rejectShortened(work: Work, plans: readonly Plan[]): Promi
   const whole = new Map(stored.map((key) => [key.replace(/^0+/, ''), key]));
   for (const plan of created) {
     const key = whole.get(keyOf(plan));
+    if (key === undefined) continue;
     const message = `is ${key} without its zeros, which spreadsheets drop: restore them, in a column formatted as text`;
-    if (key !== undefined) plan.outcome = [{ field: match, code: 'conflict', message }];
+    plan.outcome = [{ field: match, code: 'conflict', message }];
   }
 }
