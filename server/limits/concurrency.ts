@@ -14,6 +14,7 @@ import { EventLoopScheduler } from './event-loop-scheduler.ts';
 export type Work = 'brief' | 'search' | 'write' | 'large' | 'form';
 
 type Most = {
+  /** Brief operations may use one more slot of a key and of an organization. */
   ofKey: number;
   ofOrganization: number;
   inAll: Readonly<Record<Work, number>>;
@@ -84,8 +85,10 @@ export class WorkLimiter {
 
   #hasRoom(running: Running, { keyId, kind }: Slot): boolean {
     const { ofOrganization, ofKey, inAll, reserved } = this.#most;
+    // A brief operation does not wait behind slow ones.
+    const more = kind === 'brief' ? 1 : 0;
     const isOwnFree =
-      running.keys.length < ofOrganization && running.keys.filter((one) => one === keyId).length < ofKey;
+      running.keys.length < ofOrganization + more && running.keys.filter((one) => one === keyId).length < ofKey + more;
     return isOwnFree && this.#total[kind] < inAll[kind] - (running.keys.length === 0 ? 0 : reserved);
   }
 

@@ -30,9 +30,10 @@ const isWaiting = ({ state }: Job) => state === 'waiting';
 function hasRoom(jobs: readonly Job[], { organization, keyId, kind }: Kind): boolean {
   const holding = jobs.filter(holdsSlot);
   const own = holding.filter((job) => job.organization === organization);
+  const more = kind === 'brief' ? 1 : 0;
   return (
-    own.length < most.ofOrganization &&
-    own.filter((job) => job.keyId === keyId).length < most.ofKey &&
+    own.length < most.ofOrganization + more &&
+    own.filter((job) => job.keyId === keyId).length < most.ofKey + more &&
     holding.filter((job) => job.kind === kind).length < inAll[kind] - (own.length === 0 ? 0 : most.reserved)
   );
 }
