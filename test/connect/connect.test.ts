@@ -141,6 +141,7 @@ describe('connecting', () => {
     expect([sent.status, next]).toEqual([303, pathOf(ask)]);
     const page = await nobody.get(sent.location ?? '');
     expect(page.headers.get('cross-origin-opener-policy')).toBe('unsafe-none');
+    expect(page.text).toContain('to connect an application');
     const signedIn = await nobody.post('/settings/sign-in', {
       email: admin.email,
       password: 'correct horse battery',

@@ -36,7 +36,9 @@ export function signInPage({ next, after, rejected, singleSignOn }: SignInView) 
   const email = field(rejected?.body, 'email');
   const arrival = sentenceFor(arrivals, after);
   const sentence = rejected ? reasonOf(rejected) : sentenceFor(failures, after);
-  const content = html`<p class="quiet">Manage the API keys of your organization.</p>
+  const connecting = connectingTo(next);
+  const purpose = connecting.connecting ? 'connect an application' : 'manage the API keys of your organization';
+  const content = html`<p class="quiet">to ${purpose}</p>
     ${notice('failed', sentence)}${sentence === undefined && notice('plain', arrival)}
     ${singleSignOn && singleSignOnLink(next)}
     <form method="post" action="/settings/sign-in${nextIn(next)}" novalidate>
@@ -48,7 +50,7 @@ export function signInPage({ next, after, rejected, singleSignOn }: SignInView) 
     <p class="quiet"><a href="/settings/forgot-password">Forgot your password, or don't have one yet?</a></p>`;
   return cardPage('Sign in', content, {
     ...(sentence !== undefined && { title: 'Not signed in' }),
-    ...connectingTo(next),
+    ...connecting,
   });
 }
 
