@@ -82,6 +82,21 @@ export function sortsOf(list: Promised): string[] {
   return (schema?.enum ?? []).map(String);
 }
 
+/** The list whose records an operation is about. */
+export const listOf = ({ path }: { path: string }): Promised | undefined =>
+  lists.find((list) => path === list.path || path.startsWith(`${list.path}/`));
+
+/** The field by which people know the records of an operation: their list can be sorted by it. */
+export function nameFieldOf(operation: { path: string }): string {
+  const list = listOf(operation);
+  const sorts = list ? sortsOf(list) : [];
+  return sorts.find((sort) => !/^-|At$/.test(sort)) ?? 'name';
+}
+
+/** The list to whose example record a field refers, judging by its value in an example. */
+export const listReferredToBy = (value: unknown): Promised | undefined =>
+  lists.find((list) => schemaOf(recordSchema(list).properties?.id ?? {}).examples?.includes(value));
+
 /** The published example of a request body: every field that a caller may set, each with a valid value. */
 export function publishedExample({ title, operation }: Promised): Record<string, unknown> {
   const example = operation.requestBody?.content['application/json']?.example;

@@ -1,13 +1,15 @@
 /** Records for tests: created through the API if it can, otherwise stored as an organization's application would. */
 import { ApiError } from '../client/index.ts';
 import { prefixes } from '../contract/fields.ts';
+import type { Kind } from '../contract/fields.ts';
 import { proposalStatuses } from '../contract/proposals.ts';
+import { entities } from '../server/database/entities.ts';
 import { Customer } from '../server/entities/customer.ts';
 import { Proposal, ProposalLine } from '../server/entities/proposal.ts';
 import { uuidv7 } from '../server/entities/uuid.ts';
 import { publicId, storedId } from '../server/records/public-id.ts';
 import { lineTotals, proposalTotals } from '../server/records/money.ts';
-import { bodyExample, getOf, lists, operationAt } from './contract.ts';
+import { bodyExample, getOf, listReferredToBy, lists, nameFieldOf, operationAt } from './contract.ts';
 import type { Tenant, World } from './world.ts';
 
 type Line = Partial<
@@ -111,11 +113,24 @@ export async function createRecord(
     return store(tenant, index);
   }
   const body = bodyExample(create);
-  const own = { name: `Record ${index}`, externalId: `external-${index}`, sku: `sku-${index}` };
+  await storeReferred(tenant, body);
+  const own = { [nameFieldOf(create)]: `Record ${index}`, externalId: `external-${index}`, sku: `sku-${index}` };
   for (const [field, value] of Object.entries(own)) if (field in body) body[field] = value;
   const { status, body: created, text } = await tenant.call('POST', path, { ...body, ...more });
   if (status !== 201) throw new Error(`POST ${path} answered ${status}: ${text}`);
   return String(created.id);
+}
+
+/** Stores the records to which the published example of a body refers, with the ids that they have there. */
+export async function storeReferred(tenant: Tenant, body: Record<string, unknown>): Promise<void> {
+  for (const value of Object.values(body)) {
+    const list = listReferredToBy(value);
+    const entity = entities.find(({ meta }) => list?.path.endsWith(`/${meta.tableName}`));
+    const wanted = storedIdOf(String(value));
+    if (!list || !entity || (await tenant.em().count(entity, { id: wanted })) > 0) continue;
+    const id = storedIdOf(await createRecord(tenant, list.path, 10_000));
+    await tenant.em().nativeUpdate(entity, { id }, { id: wanted });
+  }
 }
 
 /** One record of every list, by the name of its path parameter: `{ customerId: 'cus_…', … }`. */
@@ -130,8 +145,9 @@ export const idParameter = ({ path }: { path: string }): string => /:(\w+)/.exec
 
 /** The database's form of a public id. */
 export function storedIdOf(id: string): string | undefined {
-  const kind = (['customer', 'item', 'proposal'] as const).find((name) => id.startsWith(prefixes[name]));
-  return kind && storedId(kind, id);
+  const found = Object.entries(prefixes).find(([, prefix]) => id.startsWith(`${prefix}_`));
+  // Object.entries loses the names of the kinds.
+  return found && storedId(found[0] as Kind, id);
 }
 
 /** Sets columns that the API cannot: the database sets times, and some statuses are set only by the application. */

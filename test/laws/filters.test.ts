@@ -6,7 +6,9 @@ import {
   bodySchema,
   filtersOf,
   getOf,
+  listReferredToBy,
   lists,
+  nameFieldOf,
   operationAt,
   operations,
   queryOf,
@@ -14,7 +16,7 @@ import {
   schemaOf,
 } from '../contract.ts';
 import type { Promised } from '../contract.ts';
-import { createRecord, setColumns } from '../records.ts';
+import { createRecord, setColumns, storeReferred } from '../records.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 
@@ -62,10 +64,14 @@ async function twoOf(tenant: Tenant, list: Promised): Promise<[Shown, Shown]> {
   const fields = new Set(filtersOf(list).flatMap((filter) => fieldOf(list, filter) ?? []));
   const example = create ? bodyExample(create) : {};
   const accepted = create ? (bodySchema(create).properties ?? {}) : {};
-  const other = ['name', ...fields].filter((field) => field in example);
-  const otherBody = Object.fromEntries(
-    other.map((field) => [field, unlike(example[field], schemaOf(accepted[field] ?? {}))]),
-  );
+  const other = [nameFieldOf(list), ...fields].filter((field) => field in example);
+  const otherBody: Record<string, unknown> = {};
+  for (const field of other) {
+    const referred = listReferredToBy(example[field]);
+    otherBody[field] = referred
+      ? await createRecord(tenant, referred.path, 1)
+      : unlike(example[field], schemaOf(accepted[field] ?? {}));
+  }
   const records: Shown[] = [];
   for (const [index, more] of [{}, otherBody].entries()) {
     const id = await createRecord(tenant, list.path, index, more);
@@ -215,6 +221,7 @@ for (const create of operations.filter(({ method }) => method === 'POST')) {
       test(`${name} is ${JSON.stringify(schema.default)} by default`, async () => {
         const tenant = await world.organization();
         const { [name]: _, ...body } = bodyExample(create);
+        await storeReferred(tenant, body);
         expect((await tenant.call('POST', create.path, body)).body[name]).toBe(schema.default);
       });
     }

@@ -1,7 +1,8 @@
 /** A repeated create creates one record. */
 import { describe, expect, test } from 'vitest';
 import { IdempotencyKey } from '../../server/entities/idempotency-key.ts';
-import { bodyExample, operations } from '../contract.ts';
+import { bodyExample, nameFieldOf, operations } from '../contract.ts';
+import { storeReferred } from '../records.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 
@@ -18,20 +19,26 @@ test('every POST accepts an Idempotency-Key', () => {
 
 for (const create of creates) {
   const { path } = create;
+  const nameField = nameFieldOf(create);
   // Without unique values: each test sends its own.
   const body = {
     ...bodyExample(create),
     externalId: undefined,
     sku: undefined,
-    name: 'Once',
+    [nameField]: 'Once',
     metadata: { b: '2', a: '1', '10': 'x' },
   };
   describe(`POST ${path} with an Idempotency-Key`, () => {
+    async function organization() {
+      const tenant = await world.organization();
+      await storeReferred(tenant, body);
+      return tenant;
+    }
     const post = (tenant: Tenant, key: string, sent: unknown = body, query = '') =>
       tenant.call('POST', path + query, sent, { 'idempotency-key': key });
 
     test('a repeat returns the first response, with fresh rate limit headers and a fresh request id', async () => {
-      const tenant = await world.organization();
+      const tenant = await organization();
       const first = await post(tenant, 'key-1');
       const again = await post(tenant, '"key-1"', Object.fromEntries(Object.entries(body).reverse()));
       expect([first.status, again.status]).toEqual([201, 201]);
@@ -51,9 +58,9 @@ for (const create of creates) {
     });
 
     test('a different body is 422, and another organization is unaffected', async () => {
-      const [tenant, other] = [await world.organization(), await world.organization()];
+      const [tenant, other] = [await organization(), await organization()];
       await post(tenant, 'k');
-      expect((await post(tenant, 'k', { ...body, name: 'Twice' })).body).toMatchObject({
+      expect((await post(tenant, 'k', { ...body, [nameField]: 'Twice' })).body).toMatchObject({
         status: 422,
         code: 'idempotency_key_reused',
       });
@@ -62,13 +69,13 @@ for (const create of creates) {
     });
 
     test('a failure is not stored', async () => {
-      const tenant = await world.organization();
-      expect((await post(tenant, 'k', { ...body, name: 5 })).status).toBe(422);
+      const tenant = await organization();
+      expect((await post(tenant, 'k', { ...body, [nameField]: 5 })).status).toBe(422);
       expect((await post(tenant, 'k')).status).toBe(201);
     });
 
     test('50 concurrent requests create one record; each response is its 201 or a 409', async () => {
-      const tenant = await world.organization();
+      const tenant = await organization();
       const responses = await Promise.all(Array.from({ length: 50 }, () => post(tenant, 'same')));
       const created = responses.filter(({ status }) => status === 201);
       expect(created.length).toBeGreaterThan(0);
@@ -81,19 +88,19 @@ for (const create of creates) {
     });
 
     test('the key expires after 24 hours', async () => {
-      const tenant = await world.organization();
+      const tenant = await organization();
       await post(tenant, 'old');
       const em = tenant.em();
       (await em.findOneOrFail(IdempotencyKey, { key: 'old' })).createdAt = new Date(
         Date.now() - 86_400_000,
       ).toISOString();
       await em.flush();
-      const again = await post(tenant, 'old', { ...body, name: 'Another' });
+      const again = await post(tenant, 'old', { ...body, [nameField]: 'Another' });
       expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, null]);
     });
 
     test('an invalid key is rejected', async () => {
-      const tenant = await world.organization();
+      const tenant = await organization();
       for (const key of ['', '""', 'x'.repeat(256), 'é']) {
         const response = await post(tenant, key);
         expect(response.body).toMatchObject({
@@ -105,10 +112,10 @@ for (const create of creates) {
     });
 
     test('20 concurrent creates with the same externalId create one record, and the conflicts name it', async () => {
-      const tenant = await world.organization();
+      const tenant = await organization();
       const responses = await Promise.all(
         Array.from({ length: 20 }, (_, index) =>
-          tenant.call('POST', path, { ...body, name: `n${index}`, externalId: 'E' }),
+          tenant.call('POST', path, { ...body, [nameField]: `n${index}`, externalId: 'E' }),
         ),
       );
       const [created, ...others] = responses.filter(({ status }) => status === 201);
@@ -118,7 +125,7 @@ for (const create of creates) {
       }
       const returned = await Promise.all(
         Array.from({ length: 20 }, (_, index) =>
-          tenant.call('POST', `${path}?onConflict=return`, { ...body, name: `r${index}`, externalId: 'F' }),
+          tenant.call('POST', `${path}?onConflict=return`, { ...body, [nameField]: `r${index}`, externalId: 'F' }),
         ),
       );
       expect(returned.filter(({ status }) => status === 201)).toHaveLength(1);
@@ -127,18 +134,23 @@ for (const create of creates) {
     });
 
     test('onConflict=return returns the stored record unchanged, even with an Idempotency-Key, and requires an externalId', async () => {
-      const tenant = await world.organization();
+      const tenant = await organization();
       const first = await tenant.call('POST', path, { ...body, externalId: 'E' });
-      const second = await post(tenant, 'k', { ...body, name: 'Other', externalId: 'E' }, '?onConflict=return');
+      const second = await post(tenant, 'k', { ...body, [nameField]: 'Other', externalId: 'E' }, '?onConflict=return');
       expect([second.status, second.text, second.headers.get('location')]).toEqual([200, first.text, null]);
-      const replayed = await post(tenant, 'k', { ...body, name: 'Other', externalId: 'E' }, '?onConflict=return');
+      const replayed = await post(
+        tenant,
+        'k',
+        { ...body, [nameField]: 'Other', externalId: 'E' },
+        '?onConflict=return',
+      );
       expect([replayed.status, replayed.headers.get('idempotency-replayed'), replayed.headers.get('etag')]).toEqual([
         200,
         'true',
         first.headers.get('etag'),
       ]);
       // onConflict is part of the request.
-      const otherwise = await post(tenant, 'k', { ...body, name: 'Other', externalId: 'E' });
+      const otherwise = await post(tenant, 'k', { ...body, [nameField]: 'Other', externalId: 'E' });
       expect(otherwise.body).toMatchObject({ status: 422, code: 'idempotency_key_reused' });
       expect((await tenant.call('POST', `${path}?onConflict=return`, body)).body).toMatchObject({
         status: 400,

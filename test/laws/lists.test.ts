@@ -9,7 +9,8 @@ import { publicId } from '../../server/records/public-id.ts';
 import { readPage } from '../../server/records/reader.ts';
 import { atLeast, containsParts, marked } from '../../server/records/sql.ts';
 import type { Condition } from '../../server/records/sql.ts';
-import { lists, sortsOf } from '../contract.ts';
+import { lists, nameFieldOf, sortsOf } from '../contract.ts';
+import type { Promised } from '../contract.ts';
 import { createRecord, setColumns } from '../records.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
@@ -22,8 +23,9 @@ type Shown = Record<string, unknown> & { id: string };
 const minute = (value: number) => new Date(Date.UTC(2026, 0, 1, 0, value)).toISOString();
 
 /** A record whose name and times some others share, so the id breaks ties, and no two orders are the same. */
-async function tied(tenant: Tenant, path: string, index: number): Promise<void> {
-  const id = await createRecord(tenant, path, index, { name: `N${index % 7}` });
+async function tied(tenant: Tenant, list: Promised, index: number): Promise<void> {
+  const { path } = list;
+  const id = await createRecord(tenant, path, index, { [nameFieldOf(list)]: `N${index % 7}` });
   const times = { createdAt: minute((index * 5) % 4), updatedAt: minute(4 + ((index * 3) % 5)) };
   await setColumns(world, tenant, path, id, times);
 }
@@ -54,7 +56,7 @@ describe('lists', () => {
     const { path } = list;
     test(`GET ${path} returns each record once, in order, with every sort and page size`, async () => {
       const tenant = await world.organization();
-      for (let index = 0; index < 23; index += 1) await tied(tenant, path, index);
+      for (let index = 0; index < 23; index += 1) await tied(tenant, list, index);
       const orders = new Set<string>();
       for (const sort of sortsOf(list)) {
         for (const limit of [1, 4, 13, 23, 100]) {

@@ -18,7 +18,7 @@ import {
   responseSchema,
 } from '../contract.ts';
 import type { Promised } from '../contract.ts';
-import { proposal, setColumns } from '../records.ts';
+import { proposal, setColumns, storeReferred } from '../records.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 
@@ -244,6 +244,7 @@ describe.each(listCases)('a record of %s with nothing optional set', (_, list) =
       // If no field is required, a name is enough.
       const { required = ['name'] } = bodySchema(create);
       const example = bodyExample(create);
+      await storeReferred(tenant, example);
       const body = Object.fromEntries(required.map((name) => [name, example[name]]));
       return String((await tenant.call('POST', list.path, body)).body.id);
     };

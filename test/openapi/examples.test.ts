@@ -1,6 +1,7 @@
 /** The examples as sent by a tool that fills in every one: together they select the records that they create. */
 import { describe, expect, test } from 'vitest';
 import { bodyExample, lists, operationAt, publishedExample, queryOf } from '../contract.ts';
+import { storeReferred } from '../records.ts';
 import { useWorld } from '../world.ts';
 
 const world = useWorld();
@@ -11,6 +12,7 @@ describe.each(lists.filter(({ path }) => operationAt('POST', path)))('$title', (
     const create = operationAt('POST', list.path);
     if (!create) throw new Error(`${list.path} has no POST.`);
     const createPath = `${list.path}?${queryText(create).toString()}`;
+    await storeReferred(tenant, bodyExample(create));
     const made = await tenant.call('POST', createPath, bodyExample(create));
     expect(made.status).toBe(201);
     const { status, body } = await tenant.call('GET', `${list.path}?${queryText(list).toString()}`);

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Document, MediaType, Schema } from '../../contract/openapi/document.ts';
 import { openApi30Document, openApiDocument } from '../../contract/openapi/openapi.ts';
+import { lists, operations } from '../contract.ts';
 import { expand } from './expand.ts';
 
 const baseUrl = 'https://api.northwind.example';
@@ -105,7 +106,9 @@ describe.each([
 
   test('has request bodies without alternatives, required, and bounded in every part', () => {
     const bodies = operationsIn(document).flatMap(({ at, operation }) => mediaOf(operation.requestBody?.content, at));
-    expect(bodies).toHaveLength(4);
+    // A merge patch has a media type of its own, too.
+    const mediaTypes: Record<string, number> = { POST: 1, PATCH: 2 };
+    expect(bodies).toHaveLength(operations.reduce((count, { method }) => count + (mediaTypes[method] ?? 0), 0));
     for (const { at: place, schema: body } of bodies) {
       for (const { at, schema } of schemasIn(document, body, place)) {
         const types = [schema.type ?? []].flat();
@@ -148,7 +151,7 @@ describe.each([
   test('has names for values that generated code would otherwise give the same name, in 3.0 only', () => {
     const parameters = operationsIn(document).flatMap(({ operation }) => operation.parameters);
     const sorts = parameters.filter(({ name }) => name === 'sort');
-    expect(sorts).toHaveLength(3);
+    expect(sorts).toHaveLength(lists.length);
     for (const { schema } of sorts) expect('x-enum-varnames' in schema).toBe(version === '3.0');
     if (version === '3.1') return;
     for (const { schema } of parameters) {
