@@ -1,26 +1,30 @@
 /** Spreads an organization's records over the nodes of a Citus cluster. */
 import type pg from 'pg';
 import { UsageError } from '../config.ts';
+import { entities } from './entities.ts';
 import { withConnection } from './orm.ts';
 import type { Address } from './orm.ts';
 import { waitForMigrations } from './migrate.ts';
 
-/**
- * Tables whose rows live on the node of their organization, referenced tables first. All others stay on the coordinator:
- * they are small, and sign-in and key lookup search them before the organization is known.
- */
-export const distributedTables = [
-  'customers',
-  'items',
-  'proposals',
-  'proposal_lines',
-  'idempotency_keys',
-  'usage_counts',
-  'failed_requests',
-  'webhook_turns',
-  'webhook_deliveries',
-  'webhook_imported',
-] as const;
+/** Small tables that stay on the coordinator. */
+const onCoordinator = [
+  'organizations',
+  'members', // sign-in looks up an address before its organization is known
+  'api_keys', // a key is looked up before its organization is known
+  'key_warnings', // refers to keys
+  'audit_events', // refers to members
+  'uploads', // the same
+  'erased_external_ids', // read together with their key, which the coordinator has
+  'webhook_endpoints', // refers to members; those that are due are taken across organizations
+  'webhook_imports', // few; a poll reads those of an organization
+  'webhook_positions', // locked by a poll, across organizations
+  'import_mappings', // a few rows, used by the settings pages
+];
+
+/** The tables whose rows live on the node of their organization, referenced tables first. */
+export const distributedTables = entities
+  .map(({ meta }) => meta.tableName)
+  .filter((table) => !onCoordinator.includes(table));
 
 type Options = { shards: number; onProgress?: (line: string) => void };
 
