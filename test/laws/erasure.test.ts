@@ -3,6 +3,7 @@
  * identifies the customer, or listed here as kept.
  */
 import { expect, test } from 'vitest';
+import { entities } from '../../server/database/entities.ts';
 import { forOrganization } from '../../server/database/tenant.ts';
 import { uuidv7 } from '../../server/entities/uuid.ts';
 import { writeEvent } from '../../server/records/audit-log.ts';
@@ -78,6 +79,21 @@ const tables: Record<string, { filled: Filled; kept: string[] }> = {
   webhook_deliveries: { filled: { request: text, response: text }, kept: ['error', 'state', 'type'] },
 };
 
+/** Tables that no text about a customer gets into. */
+const ofOthers = [
+  'customers', // erased as a whole: see the test below
+  'organizations',
+  'members',
+  'api_keys',
+  'items', // shared by all customers
+  'erased_external_ids', // keyed hashes
+  'usage_counts', // operations and statuses
+  'failed_requests', // the same
+  'key_warnings', // kinds of warnings
+  'webhook_endpoints', // the organization's own
+  'webhook_imports', // counts
+];
+
 async function traces(): Promise<string[]> {
   const { pool } = world.database;
   const { rows } = await pool.query<{ schema: string; name: string; column: string }>(
@@ -93,11 +109,11 @@ async function traces(): Promise<string[]> {
   return found.toSorted();
 }
 
-test('all text and JSON columns of these tables are listed', async () => {
+test('all text and JSON columns are listed, except those of tables that no text about a customer gets into', async () => {
   const { rows } = await world.database.pool.query<{ name: string; column: string }>(
     `select table_name as name, column_name as column from information_schema.columns
-     where table_schema = 'public' and table_name = any($1) and data_type in ('text', 'jsonb')`,
-    [Object.keys(tables)],
+     where table_schema = 'public' and table_name = any($1) and not table_name = any($2) and data_type in ('text', 'jsonb')`,
+    [entities.map(({ meta }) => meta.tableName), ofOthers],
   );
   const named = Object.entries(tables).flatMap(([name, { filled, kept }]) =>
     [...Object.keys(filled), ...kept].map((column) => `${name}.${column}`),
