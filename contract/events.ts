@@ -5,6 +5,7 @@ import { exampleId } from './examples.ts';
 import * as fields from './fields.ts';
 import { item } from './items.ts';
 import { proposal } from './proposals.ts';
+import type { RecordName } from './v1.ts';
 
 type Described = { summary: string; description: string };
 
@@ -97,7 +98,7 @@ export const events = {
     summary: 'A test of the endpoint.',
     description: 'Sent when an admin chooses “Send a test”, no matter which events the endpoint subscribes to.',
   }),
-} as const;
+} as const satisfies Record<`${RecordName}.${'created' | 'updated'}`, object> & Record<string, object>;
 
 /** The headers of a webhook request, as Standard Webhooks defines them. */
 export const eventHeaders = {

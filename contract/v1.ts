@@ -11,3 +11,8 @@ export const v1 = initContract().router(
   { pathPrefix: '/v1', strictStatusCodes: true, commonResponses: commonProblems },
 );
 export type V1 = typeof v1;
+
+/** The resources that have records: `customers`. */
+export type ResourceName = { [Name in keyof V1]: V1[Name] extends { list: object } ? Name : never }[keyof V1];
+/** What one of their records is called: `customer`. */
+export type RecordName = ResourceName extends infer Name ? (Name extends `${infer One}s` ? One : never) : never;

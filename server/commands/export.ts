@@ -5,8 +5,8 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { Argument, Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
-import type { ImportKind } from '../entities/upload.ts';
 import { exportFormats, exportKinds, exportRecords } from '../export/export-records.ts';
+import type { ExportKind } from '../export/export-records.ts';
 import { atLeast } from '../records/sql.ts';
 import { inOrganization } from './acting.ts';
 import { instant, organizationOption } from './command.ts';
@@ -40,7 +40,7 @@ const withOptions = (command: Command) =>
 
 type Options = ReturnType<ReturnType<typeof withOptions>['opts']>;
 
-async function runExport(kind: ImportKind, file: string | undefined, options: Options): Promise<void> {
+async function runExport(kind: ExportKind, file: string | undefined, options: Options): Promise<void> {
   const { organization, format, updatedSince, bom } = options;
   keepMemorySmall();
   let rowsRead = 0;

@@ -8,6 +8,7 @@
  * transaction stays open until the end. It only reads, so `syncedThrough` does not wait for it. For slow readers, see
  * spool.ts.
  */
+import type { ResourceName } from '../../contract/v1.ts';
 import type { Database } from '../database/orm.ts';
 import { openSession } from '../database/session.ts';
 import type { Session } from '../database/session.ts';
@@ -31,8 +32,7 @@ import { withReferences } from './references.ts';
 import { cellsOf, customerShape, itemShape, proposalShape } from './shapes.ts';
 import type { Shape } from './shapes.ts';
 
-export const exportKinds = ['customers', 'items', 'proposals'] as const;
-export type ExportKind = (typeof exportKinds)[number];
+export type ExportKind = ResourceName;
 export const exportFormats = ['csv', 'jsonl'] as const;
 export type ExportFormat = (typeof exportFormats)[number];
 
@@ -55,27 +55,34 @@ const longPiece = 256 * 1024;
 
 export async function* exportRecords(options: ExportOptions): AsyncGenerator<string> {
   const { database, organizationId, kind } = options;
-  const { orm } = database;
   const { session, close } = await openSession(database.pool, organizationId);
   try {
     await session.command(`set application_name = '${readerName}'`);
     // One snapshot for all pages: concurrent changes are in none of them. It ends with the connection.
     await session.command('begin isolation level repeatable read read only');
-    if (kind === 'customers') {
-      const table = recordTable(Customer, () => orm);
-      yield* piecesOf(options, { session, table, index: customerIndex }, customerShape);
-    } else if (kind === 'items') {
-      const table = recordTable(Item, () => orm);
-      yield* piecesOf(options, { session, table, index: itemIndex }, itemShape);
-    } else {
-      const table = recordTable(Proposal, () => orm);
-      const source = { session, table, index: proposalIndex };
-      yield* piecesOf(options, source, proposalShape, (page) => withReferences(session, orm, page));
-    }
+    yield* pieces[kind](options, session);
   } finally {
     close();
   }
 }
+
+const pieces: Record<ExportKind, (options: ExportOptions, session: Session) => AsyncGenerator<string>> = {
+  customers(options, session) {
+    const table = recordTable(Customer, () => options.database.orm);
+    return piecesOf(options, { session, table, index: customerIndex }, customerShape);
+  },
+  items(options, session) {
+    const table = recordTable(Item, () => options.database.orm);
+    return piecesOf(options, { session, table, index: itemIndex }, itemShape);
+  },
+  proposals(options, session) {
+    const { orm } = options.database;
+    const source = { session, table: recordTable(Proposal, () => orm), index: proposalIndex };
+    return piecesOf(options, source, proposalShape, (page) => withReferences(session, orm, page));
+  },
+};
+// Object.keys forgets the names of the kinds.
+export const exportKinds = Object.keys(pieces) as ExportKind[];
 
 type Stored = { organizationId: string; id: string; metadata: Record<string, string> };
 type Source<Read extends Stored> = { session: Session; table: RecordTable<Read>; index: ListIndex<Read> };

@@ -10,6 +10,7 @@
  * UsageError with a message for the user. `signal` stops an import between two chunks; rows already stored stay.
  */
 import type { Writable } from 'node:stream';
+import type { ResourceName } from '../../contract/v1.ts';
 import { UsageError } from '../config.ts';
 import type { Database } from '../database/orm.ts';
 import { withSession } from '../database/session.ts';
@@ -34,7 +35,7 @@ import type { Run } from './run.ts';
 import { openStore } from './store.ts';
 import type { Store } from './store.ts';
 
-export const kinds: Readonly<Record<ImportKind, Kind>> = { customers, items, proposals };
+export const kinds: Readonly<Record<ResourceName, Kind>> = { customers, items, proposals };
 
 export type Progress = { bytesRead: number; bytesTotal: number; rowsRead: number };
 

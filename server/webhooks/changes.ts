@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { customerStatuses } from '../../contract/customers.ts';
 import type { RecordEventType } from '../../contract/events.ts';
 import { itemStatuses } from '../../contract/items.ts';
+import type { RecordName } from '../../contract/v1.ts';
 import { queryRows } from '../database/prepared.ts';
 import type { OrganizationId } from '../entities/owned.ts';
 import { newTurns, turnColumns } from './turns.ts';
@@ -24,18 +25,23 @@ export type Period = { since: string; until: string };
 type Client = Pick<pg.ClientBase, 'query'>;
 type Row = { id: string; createdAt: string; updatedAt: string; revision: number } & TurnTimes;
 
-export type Resource = {
-  table: string;
-  kind: 'customer' | 'item' | 'proposal';
+type Searched = {
   /** Every status, if the status precedes the time in the index by which changes are found. */
   statuses: readonly string[];
   further: string;
 };
-export const resources: readonly Resource[] = [
-  { table: 'customers', kind: 'customer', statuses: customerStatuses, further: '' },
-  { table: 'items', kind: 'item', statuses: itemStatuses, further: '' },
-  { table: 'proposals', kind: 'proposal', statuses: [], further: turnColumns },
-];
+const searched: Readonly<Record<RecordName, Searched>> = {
+  customer: { statuses: customerStatuses, further: '' },
+  item: { statuses: itemStatuses, further: '' },
+  proposal: { statuses: [], further: turnColumns },
+};
+export type Resource = Searched & { kind: RecordName; table: string };
+// Object.entries forgets the names of the kinds.
+export const resources = Object.entries(searched).map(([kind, search]): Resource => ({
+  kind: kind as RecordName,
+  table: `${kind}s`,
+  ...search,
+}));
 
 /** Conditions on records `t`, for each of which an index has them in the order of their last change. */
 export const ordered = ({ statuses }: Resource): string[] =>

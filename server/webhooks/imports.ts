@@ -3,6 +3,7 @@ import type pg from 'pg';
 import type { RecordEventType, WebhookEvent } from '../../contract/events.ts';
 import { queryRows } from '../database/prepared.ts';
 import type { OrganizationId } from '../entities/owned.ts';
+import type { ImportKind } from '../entities/upload.ts';
 import { importLock } from '../import/announcement.ts';
 import type { Change, Imported } from './changes.ts';
 
@@ -22,7 +23,7 @@ const select = `select id, kind, created, updated, unchanged, rejected, started_
 type Data = ImportCompleted['data'];
 type Row = Pick<Data, 'created' | 'updated' | 'unchanged' | 'rejected' | 'startedAt'> & {
   id: string;
-  kind: Data['resource'];
+  kind: ImportKind;
   endedAt: string | null;
   now: string;
   isRunning: boolean;

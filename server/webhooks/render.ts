@@ -1,5 +1,6 @@
 /** The bodies of events: the record as GET returns it when the event is first sent, and the same in every attempt. */
 import type { EventType, WebhookEvent } from '../../contract/events.ts';
+import type { RecordName } from '../../contract/v1.ts';
 import { forOrganization } from '../database/tenant.ts';
 import type { Tenant } from '../database/tenant.ts';
 import type { Database } from '../database/orm.ts';
@@ -25,7 +26,7 @@ const kinds = {
   customer: read(customerTable.selection, presentCustomer),
   item: read(itemTable.selection, presentItem),
   proposal: read(proposalWithLines, presentProposal),
-};
+} satisfies Record<RecordName, unknown>;
 
 /** The body of each delivery by its id; none for a record that no longer exists. */
 export type Render = (endpoint: Leased, claimed: readonly Claimed[]) => Promise<Map<string, string>>;

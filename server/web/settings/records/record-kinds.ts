@@ -11,6 +11,7 @@ import { labelOf } from '../../../../contract/openapi/label.ts';
 import { proposalStatuses } from '../../../../contract/proposals.ts';
 import type { Proposal } from '../../../../contract/proposals.ts';
 import { v1 } from '../../../../contract/v1.ts';
+import type { RecordName, ResourceName } from '../../../../contract/v1.ts';
 import type { AuthenticatedKey } from '../../../keys/key-row.ts';
 import { operationOf } from '../../../api/operations.ts';
 import { admit, perform } from '../../../api/perform.ts';
@@ -36,10 +37,9 @@ type Shown = {
 };
 export type RecordKind = ReturnType<typeof kindOf>;
 
-const ones = { customers: 'customer', proposals: 'proposal', items: 'item' } as const;
-
-const kindOf = (name: keyof typeof ones, shown: Shown) => {
-  const one = ones[name];
+const kindOf = (name: ResourceName, shown: Shown) => {
+  // A resource is named after its records.
+  const one = name.replace(/s$/, '') as RecordName;
   // `parameter` is the path parameter of `get`.
   return { name, one, label: labelOf(name), list: v1[name].list, get: v1[name].get, parameter: `${one}Id`, ...shown };
 };
@@ -108,7 +108,7 @@ export const recordKinds = {
       timeDay(createdAt),
     ],
   }),
-};
+} satisfies Record<ResourceName, RecordKind>;
 
 export type OneRecord = {
   id: string;
