@@ -149,11 +149,6 @@ const nested = ([first = '', ...rest]: string[], value: unknown): Record<string,
 const valueAt = (record: unknown, at: string[]): unknown =>
   at.reduce<unknown>((found, name) => Reflect.get(Object(found), name), record);
 
-test('bodies have many bounds', () => {
-  const bounds = operations.filter(hasBody).flatMap((operation) => boundedIn(bodySchema(operation)));
-  expect(bounds.length).toBeGreaterThan(40);
-});
-
 for (const operation of operations.filter(hasBody)) {
   describe(`the bounds of ${operation.title}`, () => {
     let tenant: Tenant;
@@ -167,7 +162,7 @@ for (const operation of operations.filter(hasBody)) {
       operation.method === 'POST' ? { ...bodyExample(operation), externalId: undefined, sku: undefined } : {};
     const bounds = boundedIn(bodySchema(operation));
 
-    test('are declared', () => expect(bounds.length).toBeGreaterThan(2));
+    test('are declared', () => expect(bounds.length).toBeGreaterThan(5));
 
     for (const { at, schema, max } of bounds) {
       test(`${at.join('.')} accepts ${max} characters, returns them all, and rejects more`, async () => {
