@@ -50,7 +50,6 @@ export async function readLink(pool: Pick<pg.Pool, 'query'>, token: string): Pro
 
 /** Sets the password, and ends every link and session of these memberships. Returns none if the link no longer works. */
 export async function redeemLink(pool: pg.Pool, token: string, password: string): Promise<LinkedMember[]> {
-  if ((await readLink(pool, token)).length === 0) return [];
   const hash = await hashPassword(password);
   return inTransaction(pool, async (client) => {
     const members = await readLink(client, token);

@@ -29,10 +29,8 @@ export function signedCookie({ secret, secure }: Settings, name: string, path = 
     read(header = ''): string | undefined {
       const pair = header.split(/; */).find((one) => one.startsWith(`${ownName}=`));
       const text = decode(pair?.slice(ownName.length + 1) ?? '');
-      const at = text.lastIndexOf('.');
-      if (at < 1) return undefined;
-      const value = text.slice(0, at);
-      return isSigned(secret, value, Buffer.from(text.slice(at + 1), 'base64')) ? value : undefined;
+      const [, value = '', signature = ''] = /^(.+)\.(.+)$/.exec(text) ?? [];
+      return isSigned(secret, value, Buffer.from(signature, 'base64')) ? value : undefined;
     },
   };
 }

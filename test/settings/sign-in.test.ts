@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { addMember } from '../../server/accounts/members.ts';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
-import { setPassword } from '../../server/accounts/password-links.ts';
-import { sessionSeconds } from '../../server/accounts/sessions.ts';
+import { issueLink, linkHours, pathOfLink, resetHours, setPassword } from '../../server/accounts/password-links.ts';
+import { readSessions, sessionSeconds } from '../../server/accounts/sessions.ts';
 import { useWorld } from '../world.ts';
 import type { World } from '../world.ts';
 import { password, signIn, someone, unknownEmail, visit, passwordPath } from './visiting.ts';
@@ -16,7 +16,11 @@ const elsewhere = () => ({ 'x-forwarded-for': `198.51.100.${(hosts += 1)}` });
 const keys = '/settings/api-keys';
 const home = '/settings/overview';
 
-async function age(member: { email: string }, column: 'createdAt' | 'expiresAt', seconds: number): Promise<void> {
+async function age(
+  member: { email: string },
+  column: 'createdAt' | 'expiresAt' | 'updatedAt',
+  seconds: number,
+): Promise<void> {
   await world.database.pool.query(
     `update sign_in.session set "${column}" = "${column}" - $2 * interval '1 second' where "userId" = (select id from sign_in."user" where email = $1)`,
     [member.email, seconds],
@@ -183,8 +187,11 @@ describe('a session', () => {
     const member = await someone(world, await world.organization());
     const visiting = await signIn(world, member);
     await age(member, 'expiresAt', sessionSeconds.idle - 60);
+    await age(member, 'updatedAt', sessionSeconds.idle - 60);
     const renewed = await visiting.get(home);
     expect(renewed.headers.getSetCookie()).toEqual([expect.stringContaining('Max-Age=7200')]);
+    const [session] = await readSessions(world.database.signIns, member.id);
+    expect(session?.updatedAt.getTime()).toBeGreaterThanOrEqual(Number(session?.createdAt));
     // At most every five minutes: otherwise, every page would be a write.
     await age(member, 'expiresAt', 270);
     expect((await visiting.get(home)).headers.getSetCookie()).toEqual([]);
@@ -193,7 +200,10 @@ describe('a session', () => {
     await age(member, 'expiresAt', sessionSeconds.idle - 60);
     expect((await visiting.get(home)).status).toBe(200);
     await age(member, 'expiresAt', sessionSeconds.idle + 1);
-    expect((await visiting.get(home)).location).toBe('/settings/sign-in?after=session-ended');
+    expect(await readSessions(world.database.signIns, member.id)).toEqual([]);
+    const ended = await visiting.get(home);
+    expect(ended.location).toBe('/settings/sign-in?after=session-ended');
+    expect(ended.headers.getSetCookie()).toEqual([expect.stringMatching(/^settings\.session_token=; Max-Age=0;/)]);
   });
 
   test('ends twelve hours after it began, no matter what', async () => {
@@ -220,6 +230,7 @@ describe('a session', () => {
       visiting.cookie().replace(token, `${token.slice(0, 5)}${token[5] === 'x' ? 'y' : 'x'}${token.slice(6)}`),
       'settings.session_token=a.b',
       'settings.session_token=',
+      'settings.session_token=%',
     ]) {
       expect((await visit(world.url).get(home, { cookie })).status).toBe(303);
     }
@@ -251,14 +262,19 @@ describe('a sign-in link', () => {
     expect(stored.rowCount).toBe(0);
   });
 
-  test('does not work after 72 hours, or if it is made up', async () => {
+  test('does not work after 72 hours, or one hour if the member requested it, or if it is made up', async () => {
     const { admin } = await world.organization();
-    const path = await passwordPath(world.database, admin);
-    await world.database.pool.query(
-      `update sign_in.verification set "expiresAt" = "expiresAt" - interval '72 hours' where value = $1`,
-      [admin.id],
-    );
-    for (const address of [path, '/settings/password', '/settings/password?token=x']) {
+    const issue = async (kind: 'invitation' | 'reset', hours: number) => {
+      const token = await issueLink(world.database.signIns, admin, kind);
+      await world.database.pool.query(
+        `update sign_in.verification set "expiresAt" = "expiresAt" - $3 * interval '1 hour'
+           where kind = $2 and value in ($1, (select id::text from sign_in."user" where email = $4))`,
+        [admin.id, kind, hours, admin.emailKey],
+      );
+      return pathOfLink(token);
+    };
+    const expired = [await issue('invitation', linkHours), await issue('reset', resetHours)];
+    for (const address of [...expired, '/settings/password', '/settings/password?token=x']) {
       const { status, text } = await visit(world.url).get(address);
       expect([status, text.includes('This link no longer works')]).toEqual([410, true]);
     }
