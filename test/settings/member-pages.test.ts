@@ -100,10 +100,10 @@ describe('inviting a member', () => {
     expect((await jo.get(path)).text).toContain('Only admins of the organization can manage members.');
     expect((await visiting.get(path)).text).not.toContain('Invited');
     const log = await world.database.pool.query(
-      `select action, member_id is null as by_operator from audit_events where organization_id = $1 and action = 'member_added' order by id`,
+      `select detail, member_id is null as by_operator from audit_events where organization_id = $1 and action = 'member_added' order by id`,
       [tenant.organization.id],
     );
-    expect(log.rows.at(-1)).toEqual({ action: 'member_added', by_operator: false });
+    expect(log.rows.at(-1)).toEqual({ detail: 'member', by_operator: false });
     expect(JSON.stringify(world.log)).not.toContain(token);
   });
 

@@ -192,6 +192,17 @@ describe('an address in two organizations', () => {
     expect((await (await signIn(world, member)).get(home)).text).toContain('First Ltd');
   });
 
+  test('has a session that ends for one organization after the other', async () => {
+    const { member, again } = await twice();
+    await givePassword(world, again);
+    const visiting = await signIn(world, member);
+    await choose(await passwordPath(world.database, member), otherPassword);
+    const page = (await visiting.get(home)).text;
+    expect([page.includes('First Ltd'), page.includes('Second Ltd')]).toEqual([false, true]);
+    await choose(await passwordPath(world.database, again), otherPassword);
+    expect((await visiting.get(home)).location).toMatch(/^\/settings\/sign-in\?after=session-ended/);
+  });
+
   test('does not open an organization that the person joined after signing in', async () => {
     const { second, member, again } = await twice();
     const visiting = await signIn(world, member);
