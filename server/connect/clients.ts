@@ -26,7 +26,8 @@ export type ConnectClient = {
 /** A client_id stays short enough for the URLs and cookies that carry it. */
 export const longestClientId = 1_000;
 const mostRedirectUris = 10;
-const fetchLimits = { connectMs: 5_000, totalMs: 5_000, readBytes: 16_384, keptBytes: 16_384 };
+const mostKiB = 16;
+const fetchLimits = { connectMs: 5_000, totalMs: 5_000, readBytes: mostKiB * 1024, keptBytes: mostKiB * 1024 };
 const documents = { keptMs: 5 * 60_000, most: 200 };
 
 const metadata = z.object({
@@ -114,7 +115,10 @@ const nameOfKey = (text: string) =>
 async function fetchClient(id: string, destinations: Destinations): Promise<ConnectClient> {
   const url = URL.parse(id);
   if (url?.href !== id || url.pathname === '/' || id.includes('#') || url.username !== '' || url.password !== '')
-    throw new OAuthError('invalid_client', 'A client_id that is a URL needs a path, and no fragment or password.');
+    throw new OAuthError(
+      'invalid_client',
+      'A client_id that is a URL needs a path, its usual spelling, and no fragment or password.',
+    );
   const headers = { accept: 'application/json' };
   const sender = createSender(destinations, fetchLimits);
   const { status, error, response } = await sender.send({ method: 'GET', url: id, headers, body: '' });
@@ -123,7 +127,11 @@ async function fetchClient(id: string, destinations: Destinations): Promise<Conn
     throw new OAuthError('invalid_client', `The application's document at ${url.host} could not be read. ${reason}`);
   }
   const document = jsonOf(response ?? '');
-  if (Reflect.get(Object(document), 'client_id') !== id)
-    throw new OAuthError('invalid_client', `The application's document at ${url.host} is about another client_id.`);
+  const { client_id: own } = Object(document);
+  if (own !== id) {
+    const fault =
+      own === undefined ? `is not JSON with a client_id, of at most ${mostKiB} KiB` : 'has another client_id';
+    throw new OAuthError('invalid_client', `The application's document at ${url.host} ${fault}.`);
+  }
   return { id, ...readMetadata(document, `The application's document at ${url.host}`), publisher: url.host };
 }
