@@ -98,7 +98,8 @@ describe('inviting a member', () => {
     const [, token = ''] = link.split('token=');
     expect((await jo.post('/settings/password', { token, password })).status).toBe(303);
     expect((await jo.get(path)).text).toContain('Only admins of the organization can manage members.');
-    expect((await visiting.get(path)).text).not.toContain('Invited');
+    const [, row = ''] = /Jo Kim(.+?)<\/tr>/s.exec((await visiting.get(path)).text) ?? [];
+    expect(row).toMatch(/data-head="Last sign-in"><time[^>]*>just now</);
     const log = await world.database.pool.query(
       `select detail, member_id is null as by_operator from audit_events where organization_id = $1 and action = 'member_added' order by id`,
       [tenant.organization.id],
