@@ -338,6 +338,19 @@ test('a change is found after the clock was set back, even though the position i
   expect(await scanOrganization(pool, organization.id)).toMatchObject({ state: 'caught up', found: 0 });
 });
 
+test('an import that stored nothing is found', async () => {
+  const { organization } = await scene({ state: 'delivered' });
+  const { pool } = database;
+  const own = [organization.id];
+  await pool.query('update webhook_positions set looked_through = now() where organization_id = $1', own);
+  const isScanned = async () => (await organizationsToScan(pool, false)).changed.includes(organization.id);
+  expect(await isScanned()).toBe(false);
+  const ended = `insert into webhook_imports (id, organization_id, kind, started_at, ended_at)
+    values (gen_random_uuid(), $1, 'items', now(), now())`;
+  await pool.query(ended, own);
+  expect(await isScanned()).toBe(true);
+});
+
 test('the lag is how many seconds the most overdue endpoint that is on has been due, no matter what is added', async () => {
   const found = await scene();
   const neighbor = await neighborOf(found);
