@@ -1,4 +1,5 @@
 /** One window for all processes while Redis responds; the window of this process always applies as well. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { ErrorReply } from '@redis/client';
 import { connect, whenReady, withTimeout } from './redis-connection.ts';
 import { memoryRateLimiter } from './rate-limit.ts';
@@ -20,7 +21,9 @@ const addingTimeoutMs = 5_000;
 /** Pauses between attempts to use the store again; the last one repeats. */
 const retriesMs = [1_000, 1_000, 2_000, 5_000];
 /** How often a store in use is asked whether it still has its data. */
-const checkMs = 1_000;
+const checkMs = 250;
+/** By then, every process has noticed that the store has lost its data, and has added what it accepted. */
+const restoredMs = 2 * checkMs;
 /** Errors that concern the whole store; any other concerns what is stored for one key. */
 const storeWide = /^(?:OOM|MISCONF|READONLY|LOADING|NOREPLICAS|CLUSTERDOWN|MASTERDOWN|NOPERM|NOAUTH|BUSY)/;
 
@@ -42,6 +45,8 @@ export class SharedRateLimiter implements RateLimiter {
   #isExplained = false;
   #fallbacks = 0;
   #attempts = 0;
+  /** Resolves once a store that had lost its data knows again what was accepted, or is out of use. */
+  #restoring: Promise<void> | undefined;
   /** The store does not know what this process accepted since then. */
   #unknownSinceMs = Number.POSITIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
@@ -65,6 +70,7 @@ export class SharedRateLimiter implements RateLimiter {
 
   /** Accepted if both windows accept: a store that comes back empty would admit too many. */
   async take(key: string): Promise<Allowance> {
+    if (!this.#isShared) await this.#restoring;
     const takenAtMs = this.#options.clock();
     const own = this.#local.take(key);
     if (!own.accepted) return own;
@@ -74,6 +80,11 @@ export class SharedRateLimiter implements RateLimiter {
         if (!shared.accepted) this.#local.release(key);
         return { ...shared, remaining: Math.min(own.remaining, shared.remaining) };
       } catch (error) {
+        if (error instanceof StoreEmptied) {
+          this.#local.release(key);
+          this.#leave(error);
+          return await this.take(key);
+        }
         const isOfKey = error instanceof ErrorReply && !storeWide.test(error.message);
         if (isOfKey) void this.#resetWindow(key, error);
         else this.#leave(error, takenAtMs);
@@ -98,12 +109,13 @@ export class SharedRateLimiter implements RateLimiter {
     this.#isShared = false;
     this.#isExplained = error instanceof ErrorReply;
     this.#unknownSinceMs = sinceMs;
-    const sentence =
-      error instanceof StoreEmptied
-        ? 'The rate limit store has lost its data: this process restores what it knows.'
-        : 'The rate limit store is unreachable or slow: this process limits on its own until the store is back.';
+    const isEmptied = error instanceof StoreEmptied;
+    const sentence = isEmptied
+      ? 'The rate limit store has lost its data: this process restores what it knows.'
+      : 'The rate limit store is unreachable or slow: this process limits on its own until the store is back.';
     this.#options.onChange(sentence, messageOf(error));
-    this.#later(() => this.#probe(), error instanceof StoreEmptied ? 0 : retriesMs[0]);
+    if (isEmptied) this.#restoring = this.#probe(restoredMs);
+    else this.#later(() => this.#probe(), retriesMs[0]);
   }
 
   async #check(): Promise<void> {
@@ -117,9 +129,10 @@ export class SharedRateLimiter implements RateLimiter {
     }
   }
 
-  async #probe(): Promise<void> {
+  async #probe(waitMs = 0): Promise<void> {
     try {
       await this.#join();
+      if (waitMs > 0) await delay(waitMs, undefined, { ref: false });
       if (this.#isClosed) return;
       this.#attempts = 0;
       this.#isShared = true;

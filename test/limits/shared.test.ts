@@ -68,10 +68,10 @@ test.runIf(hasRedis)('a store that answers its check just after a request gave u
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
   const limiter = await sharedRateLimiter({ url: redis.url, clock: () => 0, onChange: () => undefined });
   try {
-    vi.advanceTimersByTime(700);
+    vi.advanceTimersByTime(100);
     redis.process().kill('SIGSTOP');
     const taking = limiter.take('key');
-    // The check of each second begins 300 ms after the request, which gives up after 500.
+    // The check begins 150 ms after the request, which gives up after 500.
     vi.advanceTimersByTime(500);
     await taking;
     expect(limiter.status()).toEqual({ shared: false, fallbacks: 1 });
