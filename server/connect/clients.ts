@@ -117,7 +117,7 @@ async function fetchClient(id: string, destinations: Destinations): Promise<Conn
   if (url?.href !== id || url.pathname === '/' || id.includes('#') || url.username !== '' || url.password !== '')
     throw new OAuthError(
       'invalid_client',
-      'A client_id that is a URL needs a path, its usual spelling, and no fragment or password.',
+      'A client_id that is a URL must be in its normalized form, with a path, and without a fragment or password.',
     );
   const headers = { accept: 'application/json' };
   const sender = createSender(destinations, fetchLimits);

@@ -146,8 +146,11 @@ describe('a client_id that is a URL', () => {
       `http://${host}/client.json#x`,
       `http://${host}/client.json#`,
       `http://user@${host}/client.json`,
-    ])
-      expect([clientId, (await visiting.get(pathOf(asking(clientId)))).status]).toEqual([clientId, 400]);
+    ]) {
+      const { status, text } = await visiting.get(pathOf(asking(clientId)));
+      const isNamed = text.includes('must be in its normalized form, with a path');
+      expect([clientId, status, isNamed]).toEqual([clientId, 400, true]);
+    }
     const nobody = await fetch(world.url + pathOf(asking(publish('/unsigned.json'))), { redirect: 'manual' });
     expect([nobody.status, fetched.length]).toEqual([303, before]);
   });
