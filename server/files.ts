@@ -18,6 +18,5 @@ export const packageFile = (path: string): string => fileURLToPath(new URL(path,
 
 /** The version of the service, and of its client. */
 export function readVersion(): string {
-  const { version }: { version: string } = JSON.parse(readFileSync(packageFile('package.json'), 'utf8'));
-  return version;
+  return String(Object(JSON.parse(readFileSync(packageFile('package.json'), 'utf8'))).version);
 }

@@ -45,8 +45,8 @@ async function nameJavaScript(file: string): Promise<void> {
 
 /** Gives every build the same bytes: the compiler writes the path from the output to this folder, which varies. */
 async function nameSource(file: string): Promise<void> {
-  const map = JSON.parse(await readFile(file, 'utf8'));
-  map.sources = map.sources.map((source: string) => `../../${basename(source)}`);
+  const map = JSON.parse(await readFile(file, 'utf8')) as { sources: string[] };
+  map.sources = map.sources.map((source) => `../../${basename(source)}`);
   await writeFile(file, JSON.stringify(map));
 }
 
@@ -55,7 +55,7 @@ async function pack(file: string): Promise<void> {
   try {
     for (const part of ['README.md', 'LICENSE']) await cp(join(client, part), join(folder, part));
     // The package's script works only in this folder.
-    const { scripts: _, ...manifest } = JSON.parse(await readFile(join(client, 'package.json'), 'utf8'));
+    const { scripts: _, ...manifest } = Object(JSON.parse(await readFile(join(client, 'package.json'), 'utf8')));
     await writeFile(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
     await compile(folder);
     const options = ['--ignore-scripts', '--offline', '--cache', join(folder, '.npm'), '--pack-destination', folder];
@@ -71,7 +71,7 @@ async function pack(file: string): Promise<void> {
 
 /** Keeps this version's package in the repository. A released version cannot be released again with other bytes. */
 async function release(): Promise<void> {
-  const { version } = JSON.parse(await readFile(join(client, 'package.json'), 'utf8'));
+  const { version } = JSON.parse(await readFile(join(client, 'package.json'), 'utf8')) as { version: string };
   const kept = join(client, 'releases', `${version}.tgz`);
   const fresh = `${kept}.fresh`;
   await mkdir(join(client, 'releases'), { recursive: true });

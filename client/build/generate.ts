@@ -170,7 +170,8 @@ function methodComment(route: AppRoute): string {
     : `${description}\n\nThrows ${codes.map((code) => `\`${code}\``).join(', ')}.`;
 }
 
-const packageVersion: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
+const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+const { version: packageVersion } = JSON.parse(manifest) as { version: string };
 
 if (import.meta.main) {
   await writeFile(new URL('../generated.ts', import.meta.url), generate());

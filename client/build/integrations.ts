@@ -53,19 +53,19 @@ type Manifest = {
 
 /** Empties the folder and writes the files that every package has, with the version of the client. */
 async function startPackage(source: string, folder: string): Promise<Manifest> {
-  const read = async (file: string) => JSON.parse(await readFile(file, 'utf8'));
+  const read = async (file: string) => Object(JSON.parse(await readFile(file, 'utf8')));
   // The sources are ES modules; what is built from them is CommonJS.
   const [{ name, type: _, ...own }, { version }] = [
     await read(join(source, 'package.json')),
     await read(join(client, 'package.json')),
   ];
-  const manifest = { name, version, ...own };
+  const manifest: Record<string, unknown> = { name, version, ...own };
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   await cp(join(client, 'LICENSE'), join(folder, 'LICENSE'));
   await cp(join(source, 'README.md'), join(folder, 'README.md'));
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
-  return manifest;
+  return manifest as Manifest;
 }
 
 /** Leaves out n8n-workflow, which n8n provides. */

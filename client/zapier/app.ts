@@ -179,4 +179,4 @@ function idField({ resource, dropdownOf }: Parts): object {
   return { key: 'id', label: singular, required: true, dynamic: dropdownOf(name), search };
 }
 
-const dataOf = ({ data }: { data: unknown }): unknown[] => Object(data).data;
+const dataOf = ({ data }: { data: unknown }) => (data as { data: unknown[] }).data;

@@ -72,7 +72,12 @@ export function explain(response: Response, z: Z): Response {
 /** A problem of the API or an error of its OAuth; {} if the content is not JSON, such as a proxy's HTML. */
 function problemOf(content: string): { sentence?: string; code?: string } {
   try {
-    const { detail, error_description: description, code, error } = Object(JSON.parse(content));
+    const {
+      detail,
+      error_description: description,
+      code,
+      error,
+    } = Object(JSON.parse(content)) as Record<string, string | undefined>;
     return { sentence: detail ?? description, code: code ?? error };
   } catch {
     return {};

@@ -128,7 +128,7 @@ async function boundedFetch(url: string, options: openid.CustomFetchOptions): Pr
   const response = await fetch(url, options);
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     bytes += chunk.byteLength;
     if (bytes > bounds.bytes) throw new Error(`The OpenID provider sent more than ${bounds.bytes} bytes.`);
     chunks.push(chunk);

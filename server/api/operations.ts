@@ -1,6 +1,6 @@
 /** The operations of the contract, each with its handler: mounted over HTTP, and performed by MCP tools. */
 import { isAppRoute } from '@ts-rest/core';
-import type { AppRoute } from '@ts-rest/core';
+import type { AppRoute, AppRouter } from '@ts-rest/core';
 import { metadataOf } from '../../contract/operations.ts';
 import { v1 } from '../../contract/v1.ts';
 import type { V1 } from '../../contract/v1.ts';
@@ -47,11 +47,11 @@ const unfiltered: ReadonlySet<string> = new Set(['limit', 'sort']);
 const v1Handlers: { [Resource in keyof V1]: Handlers<V1[Resource]> } = { me, customers, proposals, items };
 
 const all = new Map<AppRoute, Operation>();
-for (const [resource, routes] of Object.entries(v1)) {
+for (const [resource, routes] of Object.entries<AppRouter>(v1)) {
   for (const [name, route] of Object.entries(routes)) {
     if (!isAppRoute(route)) continue;
     // The type of `v1Handlers` guarantees a handler for this name that takes what the route's schemas parse.
-    const handler: Operation['handler'] = Reflect.get(Reflect.get(v1Handlers, resource), name) as never;
+    const handler: Operation['handler'] = Reflect.get(Object(Reflect.get(v1Handlers, resource)), name) as never;
     all.set(route, {
       id: metadataOf(route).operationId,
       route,

@@ -50,7 +50,7 @@ class Parsed {
   }
 
   get data(): unknown[] {
-    return this.#records.map((text) => JSON.parse(text) as unknown);
+    return this.#records.map((text) => JSON.parse(text));
   }
 }
 

@@ -5,12 +5,13 @@
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { rolldown } from 'rolldown';
 import type { InputOptions } from 'rolldown';
+import { readVersion } from '../files.ts';
 import { languages } from '../web/docs/highlight.ts';
 import { licensesOf } from './licenses.ts';
 
@@ -58,8 +59,7 @@ async function addClients(folder: string): Promise<void> {
   const releases = join(root, 'client/releases');
   await mkdir(folder, { recursive: true });
   if (existsSync(releases)) await cp(releases, folder, { recursive: true });
-  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
-  const current = join(folder, `${version}.tgz`);
+  const current = join(folder, `${readVersion()}.tgz`);
   const program = join(root, 'client/build/build.ts');
   if (!existsSync(current)) await promisify(execFile)(process.execPath, [program, '--tarball', current]);
 }

@@ -14,9 +14,11 @@ const packageFolder = (file: string): string | undefined =>
   /^\0?(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1];
 
 async function describe(folder: string): Promise<string> {
-  const { name, version, license } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
+  const text = await readFile(join(folder, 'package.json'), 'utf8');
+  const { name, version, license } = JSON.parse(text) as Record<string, string | undefined>;
   const file = (await readdir(folder)).find((entry) => /^(licen[cs]e|copying)/i.test(entry));
-  const text = file === undefined ? '' : `\n${(await readFile(join(folder, file), 'utf8')).trim()}\n`;
-  if (typeof license !== 'string' && text === '') throw new Error(`${name} ${version} says nothing about its license.`);
-  return `${name} ${version}, ${license ?? 'see below'}\n${text}`;
+  const terms = file === undefined ? '' : `\n${(await readFile(join(folder, file), 'utf8')).trim()}\n`;
+  if (typeof license !== 'string' && terms === '')
+    throw new Error(`${name} ${version} says nothing about its license.`);
+  return `${name} ${version}, ${license ?? 'see below'}\n${terms}`;
 }

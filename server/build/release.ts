@@ -9,6 +9,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
+import { readVersion } from '../files.ts';
 import {
   datedChangelog,
   filesWithVersion,
@@ -43,7 +44,7 @@ async function plan(version: string, isPrepared: boolean): Promise<Edit[]> {
 
 /** The requested version, or the one that is pending in the changelog; undefined if there is nothing to release. */
 async function chosenVersion(typed: string | undefined): Promise<string | undefined> {
-  const current: string = JSON.parse((await read('package.json')).text).version;
+  const current = readVersion();
   const pending = pendingVersion((await read('CHANGELOG.md')).text);
   const version = typed ?? pending;
   if (version !== undefined && !/^\d+\.\d+\.\d+$/.test(version))

@@ -48,7 +48,7 @@ function limitYoungGeneration(): void {
  */
 export function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
-  const collect: (options: object) => void = runInNewContext('gc');
+  const collect = runInNewContext('gc') as (options: object) => void;
   setFlagsFromString('--no-expose-gc');
   collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }

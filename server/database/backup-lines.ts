@@ -7,7 +7,7 @@ const longestLine = 64 * 1024 * 1024;
 /** After the rows of a table. */
 export const endOfTable = '\\.';
 
-export async function nextLine(lines: AsyncIterator<string>): Promise<string> {
+export async function nextLine(lines: AsyncIterator<string, undefined>): Promise<string> {
   const { value, done } = await lines.next();
   if (done) throw new UsageError('the backup is truncated; nothing was restored');
   return value;
@@ -17,7 +17,10 @@ export async function nextLine(lines: AsyncIterator<string>): Promise<string> {
 const blockLength = 64 * 1024;
 
 /** A table's rows, many to a block; `count` receives the number in each block. */
-export async function* rowsOf(lines: AsyncIterator<string>, count: (rows: number) => void): AsyncGenerator<string> {
+export async function* rowsOf(
+  lines: AsyncIterator<string, undefined>,
+  count: (rows: number) => void,
+): AsyncGenerator<string> {
   let [block, rows] = ['', 0];
   for (let line = await nextLine(lines); line !== endOfTable; line = await nextLine(lines)) {
     block += `${line}\n`;

@@ -84,7 +84,7 @@ export async function readBackup(
     let rows = 0;
     const count = (more: number) => onRows((rows += more));
     for (let line = await nextLine(lines); line !== endOfBackup; line = await nextLine(lines)) {
-      const { table, columns }: Table = JSON.parse(line);
+      const { table, columns } = JSON.parse(line) as Table;
       // Only names from this schema are used: no text from the file becomes part of a statement.
       const expected = known.find((candidate) => nameOf(candidate) === nameOf({ table }));
       if (expected?.columns !== columns)
@@ -132,7 +132,7 @@ function readHeader(line: string): Header {
   // As writeBackup() writes it.
   if (!line.startsWith('{"format":"proposal-api backup","version":1,'))
     throw new UsageError('this is not a Proposal API backup file');
-  const header: Header = JSON.parse(line);
+  const header = JSON.parse(line) as Header;
   const unknown = header.migrations.find((name, index) => migrations[index]?.name !== name);
   if (unknown) throw new UsageError(`the backup is of a newer version (${unknown}); restore it with that version`);
   return header;

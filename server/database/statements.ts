@@ -10,7 +10,7 @@ type Query = (this: unknown, ...words: unknown[]) => unknown;
 /** Observes pools, with the wait for a connection, and connections taken from them. Returns a function that stops it. */
 export function observeStatements(observe: StatementObserver): () => void {
   const restores = [pg.Pool.prototype, pg.Client.prototype].map((prototype: object) => {
-    const query: Query = Reflect.get(prototype, 'query');
+    const query = Reflect.get(prototype, 'query') as Query;
     Reflect.set(prototype, 'query', function observed(this: unknown, ...words: unknown[]): unknown {
       // A pool, which is observed itself, calls its connection with a callback.
       if (typeof words.at(-1) === 'function') return query.apply(this, words);

@@ -8,7 +8,7 @@ import { rejectFullDisk } from '../problems/full-disk.ts';
 const chunkBytes = 256 * 1024;
 
 /** Yields the same bytes, but takes pieces as fast as they come. The file has no name: closing it frees its space. */
-export async function* spooled(pieces: AsyncIterable<string>): AsyncGenerator<Buffer> {
+export async function* spooled(pieces: AsyncIterable<string>): AsyncGenerator<Buffer, undefined> {
   const file = await openNameless().catch(rejectFullDisk);
   const state = { written: 0, ended: false, stopped: false, changed: Promise.withResolvers<void>() };
   const writing = writeAll(pieces, file, state);

@@ -154,7 +154,7 @@ const sendOAuthError: ErrorRequestHandler = (thrown: unknown, _, response, next)
 
 /** The error for a body that cannot be read. A client over its rate limit gets a 429, as in the API. */
 function unreadable(error: unknown): OAuthError | undefined {
-  const { status } = Object(error);
+  const status = Number(Object(error).status);
   if (!(status >= 400 && status < 500) || status === 429) return undefined;
   return new OAuthError('invalid_request', error instanceof Problem ? error.message : notAForm);
 }

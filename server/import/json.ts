@@ -45,7 +45,7 @@ export function readDocument(json: string, line: number, { keys }: RowBounds): P
     const message = error.message
       .replace('The body ', '')
       .replace(/(?<=line )\d+(?=, column)/, (ofRow) => String(line + Number(ofRow) - 1));
-    const malformed = { field: '', code: error.code, message };
+    const malformed = { field: '', code: String(error.code), message };
     return { value: {}, outcome: [error.errors[0] ?? malformed] };
   }
 }

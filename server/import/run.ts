@@ -78,7 +78,7 @@ async function importEntries(run: Run, report: Report, entries: readonly Entry[]
 }
 
 /** Produces the next value while the previous one is in use. */
-async function* ahead<T>(values: AsyncGenerator<T>): AsyncGenerator<T> {
+async function* ahead<T>(values: AsyncGenerator<T, void>): AsyncGenerator<T, void> {
   let next = values.next();
   try {
     for (;;) {

@@ -131,7 +131,8 @@ export class UsageLog {
   /** Returns the counts so far, and starts over. */
   #takeCounts(): Count[] {
     const batch = [...this.#counts.values()].flat();
-    [this.#counts, this.#counted] = [new Map(), 0];
+    this.#counts = new Map();
+    this.#counted = 0;
     this.#countsWrittenAt = this.#now();
     return batch;
   }

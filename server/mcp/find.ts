@@ -56,7 +56,7 @@ async function readPage({ route, shown: chosen, input }: Reading, { call, pause 
   const page = async (size: unknown) => {
     const query = texts({ ...filters, limit: size, ...(included.length > 0 && { include: included }) });
     const { body, records: found = [] } = await call(route, { query });
-    return { found, next: Object(body).pagination.nextCursor };
+    return { found, next: Object(Object(body).pagination).nextCursor };
   };
   const isLong = withLines && Number(limit) > mostWithLines && Number(limit) <= 100;
   const whole = await page(isLong ? mostWithLines : limit);
@@ -125,7 +125,7 @@ export function getTool(name: string, route: AppRoute, { idName, hint }: { idNam
       const withLines = includeLineItems === true || lineItemsAfter !== undefined;
       const shown = selected(body, withLines ? [...chosen, 'lineItems'] : chosen);
       if (!Array.isArray(shown.lineItems)) return withoutLongest(shown);
-      const rest = shown.lineItems.filter((line) => Object(line).position > after);
+      const rest = shown.lineItems.filter((line) => Number(Object(line).position) > after);
       return withinBounds({ ...shown, lineItems: rest });
     },
   };

@@ -46,7 +46,8 @@ function asDescribed(name: string, { description, ...property }: JsonSchema, who
   const isTold = /(?:Since|Before)$/.test(name) || isChoice || (whole && property.type === 'array');
   // If a field can be null, its description belongs to its other type.
   const [value] = Array.isArray(property.anyOf) ? property.anyOf : [];
-  const text = String(description ?? Object(value).description ?? '');
+  const told = description ?? Object(value).description;
+  const text = typeof told === 'string' ? told : '';
   return { ...property, ...(!isTold && { description: whole ? briefly(text) : text.split(';', 1)[0] }) };
 }
 
@@ -59,7 +60,8 @@ const briefly = (text: string) =>
 
 const nameIn = ($ref: string): string => $ref.replace('#/$defs/', '');
 
-const entriesOf = (properties: unknown): [string, JsonSchema][] => Object.entries(Object(properties));
+const entriesOf = (properties: unknown) =>
+  Object.entries(Object(properties)).map(([name, property]) => [name, Object(property)] as const);
 
 /** Without patterns, lengths, formats and examples: the contract checks them, and its messages explain them. */
 function compact(schema: JsonSchema): JsonSchema {

@@ -138,7 +138,7 @@ async function readStart(response: http.IncomingMessage, { readBytes, keptBytes 
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
-    for await (const chunk of response) {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
       bytes += chunk.length;
       chunks.push(chunk);
       if (bytes > readBytes) break;

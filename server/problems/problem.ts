@@ -52,7 +52,7 @@ export type SettingsProblem = Problem<SettingsCode>;
 
 /** Whether a person in the settings, or at a command, caused the error. */
 export function isSettingsProblem(error: unknown): error is SettingsProblem {
-  return error instanceof Problem && Object.hasOwn(settingsProblems, error.code);
+  return error instanceof Problem && Object.hasOwn(settingsProblems, String(error.code));
 }
 
 /** The field of a form that is wrong; undefined if the problem is not about one field. */

@@ -45,7 +45,8 @@ const bodyErrors: Readonly<Record<string, () => Problem>> = {
 
 /** An unexpected error becomes `internal_error`, with the cause for the log. */
 export function toProblem(error: unknown): Problem {
-  if (error instanceof Problem) return error;
+  // `instanceof` says nothing about the code's type.
+  if (error instanceof Problem) return error as Problem;
   // The router could not decode the path, so no record can have such an id.
   if (error instanceof URIError) return new Problem('not_found', { record: 'record' });
   const type: unknown = error instanceof Error && 'type' in error ? error.type : undefined;

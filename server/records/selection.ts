@@ -36,11 +36,11 @@ export function select<
 
 /** Every stored property of an entity except those that only conditions and keys need. */
 export function storedProperties<T extends object, const Without extends Property<T>>(
-  entity: EntityName<T> & { meta: { properties: object } },
+  entity: EntityName<T> & { meta: { properties: Record<string, { persist?: boolean }> } },
   without: readonly Without[],
 ): Exclude<Property<T>, Without>[] {
-  const left: ReadonlySet<string> = new Set(without);
-  const properties: [string, { persist?: boolean }][] = Object.entries(entity.meta.properties);
+  const left = new Set<string>(without);
+  const properties = Object.entries(entity.meta.properties);
   const names = properties.filter(([name, { persist }]) => persist !== false && !left.has(name)).map(([name]) => name);
   // The keys of an entity's metadata are its properties.
   return names as Exclude<Property<T>, Without>[];
@@ -136,7 +136,7 @@ function withNames(many: Relations): Compiled['toRow'] {
     return [name, { get }] as const;
   });
   const prototype = Object.defineProperties({}, Object.fromEntries(lists));
-  return (read) => (lists.length === 0 ? read : Object.setPrototypeOf(read, prototype));
+  return (read) => (lists.length === 0 ? read : (Object.setPrototypeOf(read, prototype) as typeof read));
 }
 
 const named = (properties: readonly string[]) => (values: readonly unknown[]) => {

@@ -12,6 +12,7 @@ export type Mutation = {
 const [customers, items, proposals] = ['contract/customers.ts', 'contract/items.ts', 'contract/proposals.ts'];
 const client = 'client/generated.ts';
 const field = `text(10, { description: 'New.', example: 'New' })`;
+const unproved = `to parameter of type 'OrganizationId'`;
 const parameter = `textParameter(10, { description: 'New.', examples: ['new'] })`;
 
 /** Each group is compiled at once: its changes are far enough apart to be told by what the compiler says. */
@@ -151,6 +152,36 @@ export const groups: Record<string, Mutation[]> = {
       from: `statusChangedAt: 'statusChangedAt' }`,
       to: `statusChangedAt: 'search' }`,
       caught: ['server/api/proposals.ts', `'"search"' is not assignable`],
+    },
+  ],
+  'an organization that nobody proved': [
+    {
+      what: 'an id from parsed JSON',
+      file: 'server/web/settings/records/record-routes.ts',
+      from: `forOrganization(context.database, organization.id)`,
+      to: `forOrganization(context.database, JSON.parse(organization.name))`,
+      caught: ['server/web/settings/records/record-routes.ts', unproved],
+    },
+    {
+      what: 'an id from a body',
+      file: 'server/http/oauth.ts',
+      from: `forOrganization(database, key.organization.id)`,
+      to: `forOrganization(database, Object(body).organization)`,
+      caught: ['server/http/oauth.ts', unproved],
+    },
+    {
+      what: 'an id from a property by its name',
+      file: 'server/demo/demo.ts',
+      from: `forOrganization(database, found.id)`,
+      to: `forOrganization(database, Reflect.get(found, 'organization'))`,
+      caught: ['server/demo/demo.ts', unproved],
+    },
+    {
+      what: 'an id from a list',
+      file: 'server/webhooks/render.ts',
+      from: `forOrganization(database, endpoint.organizationId)`,
+      to: `forOrganization(database, Array.isArray(claimed) ? claimed[0] : endpoint)`,
+      caught: ['server/webhooks/render.ts', unproved],
     },
   ],
   'an implementation of something else': [

@@ -2,7 +2,7 @@
 export function toYaml(value: unknown, indent = ''): string {
   if (typeof value !== 'object' || value === null) return `${JSON.stringify(value)}\n`;
   const isList = Array.isArray(value);
-  const entries = Object.entries(value).filter(([, part]) => part !== undefined);
+  const entries = Object.entries(Object(value)).filter(([, part]) => part !== undefined);
   if (entries.length === 0) return isList ? '[]\n' : '{}\n';
   return entries
     .map(([key, part]) => {

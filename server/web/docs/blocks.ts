@@ -118,6 +118,6 @@ function written({ name, example }: Parameter): string {
   if (example === undefined) return `\`${name}\``;
   if (typeof example === 'string' || typeof example === 'number') return `\`${name}=${example}\``;
   if (Array.isArray(example)) return `\`${name}=${example.join(',')}\``;
-  const [[member, value] = ['', '']] = Object.entries<string>(Object(example));
-  return `\`${name}[${member}]=${value}\``;
+  const [[member, value] = ['', '']] = Object.entries(Object(example));
+  return `\`${name}[${member}]=${String(value)}\``;
 }

@@ -10,7 +10,7 @@ type Highlighter = {
 
 // Required, not imported: its types include the browser's, which conflict with Node's.
 const require = createRequire(import.meta.url);
-const highlighter: Highlighter = require('highlight.js/lib/core');
+const highlighter = require('highlight.js/lib/core') as Highlighter;
 /** Those of the guides; highlight.js also knows them by shorter names, such as `ts`. */
 export const languages = 'bash dockerfile http ini javascript json nginx python typescript yaml'.split(' ');
 for (const name of languages) highlighter.registerLanguage(name, require(`highlight.js/lib/languages/${name}`));

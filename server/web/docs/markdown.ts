@@ -28,8 +28,9 @@ export function sectionsOf(source: string): Section[] {
   const sections: Section[] = [];
   for (const token of new Marked().lexer(source)) {
     if (token.type === 'heading') {
-      const title = plainText(token.text);
-      sections.push({ id: token.depth === 1 ? '' : slugOf(token.text), depth: token.depth, title, text: '' });
+      // Marked's types also allow tokens of extensions, which can be anything.
+      const { text, depth } = token as Tokens.Heading;
+      sections.push({ id: depth === 1 ? '' : slugOf(text), depth, title: plainText(text), text: '' });
     } else {
       const section = sections.at(-1);
       if (section) section.text += ` ${plainText(token.raw)}`;

@@ -95,10 +95,9 @@ const switcher = (visit: Visit) => {
 };
 
 export const organizationSelect = ({ organization, memberships }: Visit) => {
-  const names = memberships.map(({ organizationId, organizationName }) => [
-    publicId('organization', organizationId),
-    organizationName,
-  ]);
+  const names = memberships.map(
+    ({ organizationId, organizationName }) => [publicId('organization', organizationId), organizationName] as const,
+  );
   return html`<select id="organization" name="organization">
     ${printOptions(Object.fromEntries(names), publicId('organization', organization.id))}
   </select>`;

@@ -142,10 +142,10 @@ const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(
 
 function columnField({ index, name, samples, chosen }: MappingForm['columns'][number], form: MappingForm) {
   const id = `field-${index}`;
-  const fields = form.fields.map(({ name: option, label, type, isRequired }) => [
-    option,
-    `${label} (${type}${isRequired ? ', required' : ''})`,
-  ]);
+  const fields = form.fields.map(
+    ({ name: option, label, type, isRequired }) =>
+      [option, `${label} (${type}${isRequired ? ', required' : ''})`] as const,
+  );
   const options = {
     ...(form.preset && { preset: `Default for ${form.preset}` }),
     ...(chosen === 'id' && { id: 'ID (text)' }),
