@@ -16,3 +16,5 @@ export type V1 = typeof v1;
 export type ResourceName = { [Name in keyof V1]: V1[Name] extends { list: object } ? Name : never }[keyof V1];
 /** What one of their records is called: `customer`. */
 export type RecordName = ResourceName extends infer Name ? (Name extends `${infer One}s` ? One : never) : never;
+/** `customers` → `customer` */
+export const recordOf = (resource: ResourceName) => resource.slice(0, -1) as RecordName;

@@ -1,31 +1,4 @@
 /** Tool results: the fields that matter, without empty ones. */
-import type { Customer } from '../../contract/customers.ts';
-import type { Item } from '../../contract/items.ts';
-import type { ListedProposal } from '../../contract/proposals.ts';
-import type { ResourceName } from '../../contract/v1.ts';
-
-/** The fields of a found record, unless the agent requests others. */
-export const defaultFields = {
-  customers: ['id', 'name', 'type', 'companyName', 'email', 'phone', 'address', 'tags', 'externalId', 'status'],
-  proposals: [
-    'id',
-    'number',
-    'title',
-    'status',
-    'statusChangedAt',
-    'customer',
-    'currency',
-    'total',
-    'lineItemCount',
-    'expiresAt',
-    'owner',
-  ],
-  items: ['id', 'type', 'name', 'sku', 'unitPrice', 'currency', 'unit', 'taxRate', 'category', 'externalId', 'status'],
-} satisfies Record<ResourceName, string[]> & {
-  customers: (keyof Customer)[];
-  proposals: (keyof ListedProposal)[];
-  items: (keyof Item)[];
-};
 
 /** The record's fields with these names that have a value. */
 export function selected(record: unknown, fields: readonly string[]): Record<string, unknown> {

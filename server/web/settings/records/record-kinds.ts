@@ -10,8 +10,8 @@ import type { item } from '../../../../contract/items.ts';
 import { labelOf } from '../../../../contract/openapi/label.ts';
 import { proposalStatuses } from '../../../../contract/proposals.ts';
 import type { Proposal } from '../../../../contract/proposals.ts';
-import { v1 } from '../../../../contract/v1.ts';
-import type { RecordName, ResourceName } from '../../../../contract/v1.ts';
+import { recordOf, v1 } from '../../../../contract/v1.ts';
+import type { ResourceName } from '../../../../contract/v1.ts';
 import type { AuthenticatedKey } from '../../../keys/key-row.ts';
 import { operationOf } from '../../../api/operations.ts';
 import { admit, perform } from '../../../api/perform.ts';
@@ -39,7 +39,7 @@ export type RecordKind = ReturnType<typeof kindOf>;
 
 const kindOf = (name: ResourceName, shown: Shown) => {
   // A resource is named after its records.
-  const one = name.replace(/s$/, '') as RecordName;
+  const one = recordOf(name);
   // `parameter` is the path parameter of `get`.
   return { name, one, label: labelOf(name), list: v1[name].list, get: v1[name].get, parameter: `${one}Id`, ...shown };
 };
