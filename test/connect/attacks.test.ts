@@ -304,6 +304,9 @@ describe('the code', () => {
   test('reuse: the second use is rejected, and revokes the key of the first', async () => {
     const { tenant, visiting, ask, code } = await withCode();
     const raw = (await exchange(world, ask, code)).body.access_token;
+    // A use by another application does not count: it must not be able to revoke the key.
+    const stranger = { client_id: await register(world, { client_name: 'Other' }) };
+    expect((await exchange(world, ask, code, stranger)).body.error).toBe('invalid_grant');
     expect((await tenant.as(raw).call('GET', '/v1/me')).status).toBe(200);
     // A second use counts even with a wrong verifier, and even after the code's minute.
     await age(tenant, 120);

@@ -234,6 +234,13 @@ describe('connecting', () => {
     }
   });
 
+  test('treats an empty parameter as missing', async () => {
+    const { visiting, clientId } = await scene(world);
+    const { status, text } = await visiting.get(`${pathOf(asking(clientId))}&response_mode=&resource=`);
+    expect(status).toBe(200);
+    expect(text).toContain('Create key and connect');
+  });
+
   test('lets someone with several organizations choose one, and connects only the one that was shown', async () => {
     const { tenant, clientId } = await scene(world);
     const second = await world.organization({ name: 'Second' });
