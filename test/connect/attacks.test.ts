@@ -335,6 +335,21 @@ describe('the code', () => {
     expect([(await robots(tenant)).length, await liveRobots(tenant)]).toEqual([1, 0]);
   });
 
+  test('a statement that fails is not blamed on the code, which can be used again', async () => {
+    const { tenant, ask, code } = await withCode();
+    const holder = await patientConnection(world.database.pool);
+    await holder.query(`begin; select from organizations where id = '${tenant.organization.id}' for update`);
+    const sent = exchange(world, ask, code);
+    const cancel = `select pg_cancel_backend(pid) from pg_stat_activity
+      where pg_backend_pid() = any(pg_blocking_pids(pid))`;
+    await expect.poll(async () => (await holder.query(cancel)).rowCount).toBeGreaterThan(0);
+    const { status, body } = await sent;
+    expect([status, body.error]).toEqual([503, undefined]);
+    await holder.query('rollback');
+    holder.release();
+    expect((await exchange(world, ask, code)).status).toBe(200);
+  });
+
   test('expires after a minute', async () => {
     const { tenant, ask, code } = await withCode();
     await age(tenant, 61);
