@@ -86,6 +86,19 @@ describe('other people’s headers', () => {
     expect(proposed('externalId', 'column 2', 'Blob')).toEqual(other);
   });
 
+  test('fewer than in the last file need confirmation if that one was matched by email or gave all rows a type', () => {
+    const columns = ['Firm', 'externalId'].map((name) => columnNamed(name));
+    const last = { map: { Firm: 'companyName', Blob: 'notes' }, columns: ['Firm', 'Blob'] };
+    const isCertain = (choices: object) =>
+      proposeChoices({ format: 'csv', columns }, 'customers', { ...last, ...choices }).isCertain;
+    expect([{}, { match: 'externalId' }, { match: 'email' }, { type: 'company' }].map(isCertain)).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+  });
+
   test('are mapped without a question about empty columns', async () => {
     const proposed = await withFile('rows.csv', 'externalId,name,,\nC-1,Ana,,\n', async (file) =>
       proposeChoices(await inspectFile(file), 'customers', { map: {} }),
