@@ -4,6 +4,9 @@
  * end of its order, or each of two filters matches many records, but none matches both.
  */
 import type pg from 'pg';
+import { prefixes } from '../contract/fields.ts';
+import { recordOf } from '../contract/v1.ts';
+import type { ResourceName } from '../contract/v1.ts';
 import { filtersOf } from './contract.ts';
 import type { Promised } from './contract.ts';
 
@@ -54,7 +57,7 @@ const columns: Record<string, Record<string, string>> = {
 
 /** An id without its last character. */
 const idOf = ({ path }: Promised) =>
-  `${{ '/v1/customers': 'cus', '/v1/items': 'itm', '/v1/proposals': 'prp' }[path]}_${'0'.repeat(25)}`;
+  `${prefixes[recordOf(path.slice('/v1/'.length) as ResourceName)]}_${'0'.repeat(25)}`;
 
 /** A filter's two values: one that only early records have, and one that only later ones have. */
 export function valuesOf(list: Promised): Record<string, [string, string]> {
