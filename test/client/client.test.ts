@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { createClient, isApiError } from '../../client/index.ts';
+import { ApiError, createClient, isApiError } from '../../client/index.ts';
 import { exampleFetch } from '../../client/testing.ts';
 import { useWorld } from '../world.ts';
 import { clientOf, failureOf, newClient } from './calling.ts';
@@ -76,6 +76,12 @@ describe('failures', () => {
     expect(taken.is('sku_taken')).toBe(false);
     expect(taken.is('sku_taken', 'external_id_taken') && taken.problem.existingId).toBe(first.id);
     expect(isApiError(new Error('no'))).toBe(false);
+  });
+
+  test('are recognized if they come from another copy of the package', () => {
+    const { name } = ApiError.prototype;
+    expect(isApiError(Object.assign(new Error('no'), { name, requestId: 'req_1' }))).toBe(true);
+    expect(isApiError(Object.assign(new Error('no'), { name }))).toBe(false);
   });
 
   test('never show the key', async () => {

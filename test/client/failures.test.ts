@@ -101,6 +101,18 @@ describe('on a platform without randomUUID', () => {
   });
 });
 
+describe('a fetch that is replaced after the client was made, such as by a tracing library', () => {
+  test('sends its next requests', async () => {
+    const { client, seen } = await scene([fine]);
+    const replaced = vi.fn<typeof fetch>(fetch);
+    vi.stubGlobal('fetch', replaced);
+    await client.customers.get('cus_1');
+    vi.unstubAllGlobals();
+    await client.customers.get('cus_1');
+    expect([replaced.mock.calls.length, seen.length]).toEqual([1, 2]);
+  });
+});
+
 describe('retries', () => {
   test('wait at least as long after a 429 as the server says', async () => {
     const { client, seen, waitsMs } = await scene([refuse(429, 'rate_limited', { 'retry-after': '60' }), fine]);
@@ -335,6 +347,11 @@ describe('responses that are not from the API', () => {
     expect(seen).toHaveLength(1);
     expect(await client.customers.get('cus_1', { ifNoneMatch: '"1"' })).toBeNull();
     expect(await client.customers.get('cus_1', { headers: { 'If-None-Match': '"1"' } })).toBeNull();
+  });
+
+  test("another service's JSON error is an http_error, even if it has a code", async () => {
+    const { client } = await scene([answer(403, { code: 'blocked', message: 'Blocked by the firewall.' })]);
+    expect(await caught(client.me.get())).toMatchObject({ status: 403, code: 'http_error', errors: [], problem: null });
   });
 
   test('JSON that is not an object is also an http_error', async () => {
