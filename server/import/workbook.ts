@@ -73,13 +73,29 @@ async function unpack(file: string): Promise<Map<string, Buffer>> {
     if (failure) throw notAWorkbook(file, failure);
     if (bytes > maximum.unpackedBytes) throw tooLarge({ file, maximumBytes: maximum.unpackedBytes });
   }
-  return new Map([...parts].map(([name, chunks]) => [name, withErrors(Buffer.concat(chunks))]));
+  return new Map([...parts].map(([name, chunks]) => [name, spelledForLibrary(Buffer.concat(chunks))]));
 }
 
-/** The library reads cells whose formula has failed as empty, but the error they contain as text. */
-function withErrors(part: Buffer): Buffer {
-  if (!part.includes(' t="e"')) return part;
-  return Buffer.from(part.toString('latin1').replaceAll(/(<(?:\w+:)?c\s[^<>]*)t="e"/g, '$1t="str"'), 'latin1');
+/**
+ * The library reads cells whose formula has failed as empty, but the error they contain as text; knows years from 1904 only
+ * by `1`, which LibreOffice writes as `true`; and misreads references to characters outside the BMP.
+ */
+function spelledForLibrary(part: Buffer): Buffer {
+  if (![' t="e"', ' date1904="true"', '&#'].some((text) => part.includes(text))) return part;
+  const spelled = part
+    .toString('latin1')
+    .replaceAll(/(<(?:\w+:)?c\s[^<>]*)t="e"/g, '$1t="str"')
+    .replace(' date1904="true"', ' date1904="1"')
+    .replaceAll(/&#(x[\da-f]+|\d+);/gi, inHalves);
+  return Buffer.from(spelled, 'latin1');
+}
+
+/** A reference to a character outside the BMP, as references to its two UTF-16 code units. */
+function inHalves(reference: string, code: string): string {
+  const point = Number(`0${code}`);
+  if (point <= 0xffff || point > 0x10_ffff) return reference;
+  const text = String.fromCodePoint(point);
+  return `&#${text.charCodeAt(0)};&#${text.charCodeAt(1)};`;
 }
 
 function cellOf(cell: unknown): Cell {

@@ -104,6 +104,16 @@ test.each([
   expect((await fetchRecord(tenant, 'customers', 'C-1')).metadata).toEqual({ opens: time });
 });
 
+test('reads what other programs write: years from 1904 as LibreOffice marks them, and references to any character', async () => {
+  const book = `<workbook xmlns="${main}" xmlns:r="${office}"><workbookPr date1904="true"/><sheets><sheet name="S" sheetId="1" r:id="r1"/></sheets></workbook>`;
+  const header = cell('A1', 'externalId') + cell('B1', 'name') + cell('C1', 'createdAt');
+  const row = `${cell('A2', 'C-1')}${cell('B2', '&#65;&#252;&#x1F642;&#128578;&amp;#128578;')}<c r="C2" s="1"><v>43000</v></c>`;
+  const content = workbook(`<row r="1">${header}</row><row r="2">${row}</row>`, { 'xl/workbook.xml': book });
+  const { tenant } = await run(content, 'customers');
+  const { name, createdAt } = await fetchRecord(tenant, 'customers', 'C-1');
+  expect({ name, createdAt }).toEqual({ name: 'Aü🙂🙂&#128578;', createdAt: '2021-09-23T00:00:00.000Z' });
+});
+
 test('reads a number in a workbook as a boolean or a tag if its column is one', async () => {
   const header = ['externalId', 'type', 'name', 'unitPrice', 'taxable'].map((name, index) =>
     cell(`${'ABCDE'[index]}1`, name),
