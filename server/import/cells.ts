@@ -3,7 +3,7 @@ import { countryCodeOf } from '../../contract/countries.ts';
 import type { ImportChoices } from '../entities/upload.ts';
 import { jsonOf } from '../text/json.ts';
 import { unescapeFormula } from '../text/spreadsheet.ts';
-import { isAmount, isDate, isDecimal } from './fields.ts';
+import { isAmount, isCountry, isDate, isDecimal } from './fields.ts';
 import type { Column } from './inspect.ts';
 import type { Preset } from './presets/preset.ts';
 import { exampleColumns, reportWidth } from './report.ts';
@@ -113,7 +113,7 @@ function valueReader(
   if (field === 'website') return websiteOf;
   // People capitalize the words in their tables.
   if (field === 'type' || field === 'status') return (cell) => cell.toLowerCase();
-  if (field.endsWith('.country')) return countryCode;
+  if (isCountry(field)) return countryCode;
   if (isDecimal(field)) {
     const wrongSign = isAmount(field) ? /%/ : /\p{Sc}|[A-Z]/u;
     return (cell) => (wrongSign.test(cell) ? cell : readNumber(cell, decimalPoint));

@@ -34,7 +34,8 @@ function typeOf(name: string): string {
 const decimals = ['unitPrice', 'taxRate', 'subtotal', 'discountTotal', 'taxTotal', 'total'];
 export const isDecimal = (field: string): boolean => decimals.includes(field);
 export const isAmount = (field: string): boolean => isDecimal(field) && field !== 'taxRate';
-export const isDate = (field: string): boolean => field.endsWith('At');
+export const isDate = (field: string): boolean => /^[A-Za-z]+At$/.test(field);
+export const isCountry = (field: string): boolean => /^(?:address|shippingAddress)\.country$/.test(field);
 
 /** The name that the inspection gives to a column without one. */
 export const isUnnamed = (name: string) => /^column \d+$/.test(name);

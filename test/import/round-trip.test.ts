@@ -35,7 +35,7 @@ const full: Record<ImportKind, Record<string, unknown>> = {
     website: 'https://example.com/',
     notes: 'two\nlines',
     tags: ['a;b', '[c]', '=d'],
-    metadata: { 'a.b': '1.200', c: '=x' },
+    metadata: { 'a.b': '1.200', c: '=x', country: 'Germany', visitedAt: '03/04/2026' },
     status: 'archived',
     createdAt: '2020-02-29T23:59:59.999Z',
   },
