@@ -184,4 +184,10 @@ const reasons: Record<string, string> = {
   ENETUNREACH: 'The network is unreachable.',
   CERT_HAS_EXPIRED: 'The TLS certificate has expired.',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'The TLS certificate is self-signed.',
+  SELF_SIGNED_CERT_IN_CHAIN: 'The issuer of the TLS certificate is not trusted.',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    'The issuer of the TLS certificate is not trusted, or the server does not send its intermediate certificate.',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'The TLS certificate is for another host name.',
+  EPROTO: 'The TLS handshake failed: the receiver may speak plain HTTP on this port, or only old versions of TLS.',
+  HPE_INVALID_CONSTANT: 'The response is not HTTP.',
 };

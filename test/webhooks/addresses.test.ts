@@ -4,6 +4,7 @@ import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
+import { createServer as createTcpServer } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { askNameServers, createDestinations, orLocally } from '../../server/outgoing/addresses.ts';
 import { createSender, sendLimits } from '../../server/outgoing/send.ts';
@@ -237,6 +238,17 @@ test('an error is kept up to 200 characters', async () => {
   expect((await post(failing, 'https://receiver.example/')).error).toHaveLength(200);
 });
 
+test.each([
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', /issuer .* not trusted, or .* intermediate certificate/],
+  ['SELF_SIGNED_CERT_IN_CHAIN', /issuer .* not trusted/],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', /another host name/],
+  ['CERT_HAS_EXPIRED', /expired/],
+])('a certificate with the error %s is described to the admin', async (code, sentence) => {
+  const error = Object.assign(new Error('if the root CA is installed locally, try running Node.js with …'), { code });
+  const failing = sender([], () => Promise.reject(error));
+  expect((await post(failing, 'https://receiver.example/')).error).toMatch(sentence);
+});
+
 describe('a response', () => {
   async function respondingWith(respond: RequestListener): Promise<string> {
     const server = createServer(respond);
@@ -309,6 +321,13 @@ describe('a response', () => {
       status: null,
       error: 'The connection was closed before a response.',
     });
+  });
+
+  test.each(['https', 'http'])('that is not HTTP is an error, over %s too', async (scheme) => {
+    const plain = createTcpServer((socket) => void socket.on('error', () => {}).end('220 mail.example ready\r\n'));
+    onTestFinished(() => void plain.close());
+    const { error } = await post(sender(['127.0.0.1/32']), `${scheme}://127.0.0.1:${await listen(plain)}/`);
+    expect(error).toMatch(scheme === 'https' ? /^The TLS handshake failed: / : 'The response is not HTTP.');
   });
 
   test('that is slow does not block other requests to its host', async () => {
