@@ -47,7 +47,8 @@ const metadataPrefix = 'metadata.';
 
 /** The metadata field that stores a column under its own name. It is added to `taken`. */
 export function metadataFieldOf(name: string, taken: Set<string>): string {
-  const key = name.replaceAll(/[^A-Za-z0-9_.-]+/g, '_').replaceAll(/^_+|(?<!_)_+$/g, '') || 'column';
+  const own = name.startsWith(metadataPrefix) ? name.slice(metadataPrefix.length) : name;
+  const key = own.replaceAll(/[^A-Za-z0-9_.-]+/g, '_').replaceAll(/^_+|(?<!_)_+$/g, '') || 'column';
   let field = `${metadataPrefix}${key.slice(0, 40)}`;
   for (let count = 2; taken.has(field); count += 1)
     field = `${metadataPrefix}${key.slice(0, 39 - String(count).length)}_${count}`;

@@ -55,6 +55,8 @@ describe('other people’s headers', () => {
     expect(await fetch('customers', 'C-1')).toMatchObject({ address: null, metadata: { Rating: '5' } });
     await csv('customers', 'externalId,Lead score (0–10)\nC-1,7\n', { restToMetadata: true });
     expect((await fetch('customers', 'C-1')).metadata).toEqual({ Rating: '5', Lead_score_0_10: '7' });
+    await csv('customers', 'externalId,metadata.old id\nC-1,9\n', { restToMetadata: true });
+    expect((await fetch('customers', 'C-1')).metadata).toMatchObject({ Rating: '5', old_id: '9' });
     const unnamed = csv('customers', 'externalId,\nC-1,7\n', { restToMetadata: true });
     await expect(unnamed).rejects.toThrow('column 2 has no name');
   });

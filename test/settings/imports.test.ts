@@ -195,7 +195,8 @@ describe('an import', () => {
 
   test('proposes a mapping for columns with other names, asks, and remembers the answer', async () => {
     const { tenant, visiting } = await start();
-    const own = 'Kd.-Nr.;Firma;Straße;PLZ;Ort;Land;Schuhgröße\n1;Acme;Hauptstr. 1;01067;Dresden;Deutschland;42\n';
+    const own =
+      'Kd.-Nr.;Firma;Straße;PLZ;Ort;Land;Schuhgröße;metadata.Alte Nr.\n1;Acme;Hauptstr. 1;01067;Dresden;Deutschland;42;7\n';
     const asked = await check(visiting, own);
     expect(words(asked)).toContain('What is in customers.csv?');
     expect(words(asked)).toMatch(/Schuhgröße 42 Do not import/);
@@ -208,15 +209,22 @@ describe('an import', () => {
       Ort: 'address.city',
       Land: 'address.country',
       Schuhgröße: '',
+      'metadata.Alte Nr.': '',
     });
-    const chosen = { ...proposed, Schuhgröße: 'metadata' };
+    const chosen = { ...proposed, Schuhgröße: 'metadata', 'metadata.Alte Nr.': 'metadata' };
     expect((await choose(visiting, tenant, Object.values(chosen))).location).toBe('/settings/imports');
     expect(words(await settled(visiting))).toMatch(/metadata\.Schuhgr_e 2 Acme 1|Schuhgr/);
     // The mapping can still be changed after the check.
     expect(await columnsOf(visiting, tenant)).toEqual(chosen);
     await finish(visiting, tenant);
     expect(await tenant.client.customers.list()).toMatchObject({
-      data: [{ companyName: 'Acme', address: { postalCode: '01067', country: 'DE' }, metadata: { Schuhgr_e: '42' } }],
+      data: [
+        {
+          companyName: 'Acme',
+          address: { postalCode: '01067', country: 'DE' },
+          metadata: { Schuhgr_e: '42', 'Alte_Nr.': '7' },
+        },
+      ],
     });
     expect(figures(await check(visiting, own.replace('Acme', 'Acme AG')))).toBe(
       ' new 0 changed 1 unchanged 0 rejected 0 ',

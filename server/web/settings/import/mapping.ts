@@ -2,7 +2,7 @@
 import { trimDecimal } from '../../../../contract/decimal.ts';
 import type { Upload, ImportChoices } from '../../../entities/upload.ts';
 import { chosenFor, planColumns } from '../../../import/columns.ts';
-import { describeFields, metadataFieldOf } from '../../../import/fields.ts';
+import { describeFields, metadataFieldOf, metadataProblem } from '../../../import/fields.ts';
 import { isHeaderBelow, likelierKind } from '../../../import/guess.ts';
 import { kinds } from '../../../import/import-file.ts';
 import { reportWidth } from '../../../import/report.ts';
@@ -97,7 +97,7 @@ export function choicesIn(upload: Upload, body: unknown): ImportChoices {
   for (const [index, { name }] of all.entries()) {
     const chosen = field(body, `field-${index}`);
     if (index < firstOf(all) || chosen === 'preset') continue;
-    if (chosen === 'metadata') map[name] = name.startsWith('metadata.') ? name : metadataFieldOf(name, taken);
+    if (chosen === 'metadata') map[name] = metadataProblem(name) === undefined ? name : metadataFieldOf(name, taken);
     else map[name] = columns.includes(chosen) ? chosen : '';
   }
   const oneOf = <Value extends string>(name: string, values: readonly Value[]) =>
