@@ -86,16 +86,15 @@ function spelledForLibrary(part: Buffer): Buffer {
     .toString('latin1')
     .replaceAll(/(<(?:\w+:)?c\s[^<>]*)t="e"/g, '$1t="str"')
     .replace(' date1904="true"', ' date1904="1"')
-    .replaceAll(/&#(x[\da-f]+|\d+);/gi, inHalves);
+    .replaceAll(/&#(x[\da-f]+|\d+);/gi, decodeReference);
   return Buffer.from(spelled, 'latin1');
 }
 
-/** A reference to a character outside the BMP, as references to its two UTF-16 code units. */
-function inHalves(reference: string, code: string): string {
+/** A character outside the BMP instead of a reference to it, as the bytes of its UTF-8. */
+function decodeReference(reference: string, code: string): string {
   const point = Number(`0${code}`);
-  if (point <= 0xffff || point > 0x10_ffff) return reference;
-  const text = String.fromCodePoint(point);
-  return `&#${text.charCodeAt(0)};&#${text.charCodeAt(1)};`;
+  const isOutsideBmp = point > 0xffff && point <= 0x10_ffff;
+  return isOutsideBmp ? Buffer.from(String.fromCodePoint(point)).toString('latin1') : reference;
 }
 
 function cellOf(cell: unknown): Cell {
