@@ -86,9 +86,12 @@ function spelledForLibrary(part: Buffer): Buffer {
     .toString('latin1')
     .replaceAll(/(<(?:\w+:)?c\s[^<>]*)t="e"/g, '$1t="str"')
     .replace(' date1904="true"', ' date1904="1"')
-    .replaceAll(/&#(x[\da-f]+|\d+);/gi, decodeReference);
+    .replaceAll(farReference, decodeReference);
   return Buffer.from(spelled, 'latin1');
 }
+
+/** To characters outside the BMP, and to few others: a file may spell every accented letter as a reference. */
+const farReference = /&#(x0*(?:10|[1-9a-f])[\da-f]{4}|0*(?:[6-9]\d{4}|[1-9]\d{5,6}));/gi;
 
 /** A character outside the BMP instead of a reference to it, as the bytes of its UTF-8. */
 function decodeReference(reference: string, code: string): string {
