@@ -176,6 +176,7 @@ describe('invalid options', () => {
       'api.example.com',
       'ftp://api.example.com',
       'https://api.example.com?x=1',
+      'https://api.example.com#x',
       'https://u:p@api.example.com',
     ]) {
       expect(() => createClient({ baseUrl: wrong, apiKey })).toThrow('baseUrl must');
