@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { UsageError } from '../config.ts';
 import type { TrackedResponses } from './unparsed.ts';
 
@@ -76,13 +76,36 @@ export function drain(
 
 /** Gives the app every request, including those with an Expect header. */
 export function attach(server: Server, app: RequestListener): void {
-  server.on('request', app);
+  server.on('request', inTurn(app));
   // Node would respond to an unknown Expect header itself, and not in JSON.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('checkContinue', (request, response) => {
     continueOnceRead(request, response);
     server.emit('request', request, response);
   });
+}
+
+/** Requests of one connection that wait for the one before them. Hardly any client sends more than one at a time. */
+const mostWaiting = 100;
+
+/**
+ * Serves the requests of a connection one by one, and closes one with too many: a client that sends a thousand at once and
+ * reads no response would fill the memory.
+ */
+function inTurn(app: RequestListener): RequestListener {
+  const waiting = new WeakMap<Socket, number>();
+  return (request, response) => {
+    const { socket } = request;
+    // A response gets the connection once those before it are complete.
+    if (response.socket) return app(request, response);
+    const count = waiting.get(socket) ?? 0;
+    if (count === mostWaiting) return void socket.destroy();
+    waiting.set(socket, count + 1);
+    response.once('socket', () => {
+      waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
+      process.nextTick(app, request, response);
+    });
+  };
 }
 
 /** `Expect: 100-continue`: if the headers are enough to reject a request, its body is never sent. */

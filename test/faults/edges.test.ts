@@ -49,6 +49,25 @@ describe('a request that does not arrive in time', () => {
   });
 });
 
+describe('a client that does not read its responses', () => {
+  const world = useWorld({ timeouts: { stalled: 300 } });
+
+  test('loses its connection, and only one response has waited for it', async () => {
+    const { port } = new URL(world.url);
+    // More than the operating system buffers.
+    const many = 'GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(100);
+    const socket = connect(Number(port), '127.0.0.1', () => socket.write(many));
+    await expect.poll(() => world.log.filter(({ aborted }) => aborted)).toHaveLength(1);
+    socket.destroy();
+  });
+
+  test('is disconnected if it has sent too many requests', async () => {
+    const many = 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(1000);
+    const received = await exchange(world.url, many).catch(String);
+    expect(received.split('HTTP/1.1 200').length).toBeLessThan(1000);
+  });
+});
+
 describe('an invalid or unsupported HTTP/1.1 request', () => {
   const world = useWorld();
 

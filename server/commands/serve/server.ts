@@ -72,6 +72,8 @@ const defaultTimeouts = {
   /** For a whole request, and for its headers. */
   request: 30_000,
   headers: 15_000,
+  /** For a connection in use on which nothing moves, such as one whose client stopped reading. Later than a 408. */
+  stalled: 40_000,
   /** For an idle connection. */
   keepAlive: 65_000,
   /** While draining: for idle connections, and for everything. */
@@ -145,7 +147,7 @@ const newServer = (timeouts: typeof defaultTimeouts, kinds: MessageKinds): Serve
     keepAliveTimeout: timeouts.keepAlive,
     requireHostHeader: false,
     connectionsCheckingInterval: timeouts.check,
-  });
+  }).setTimeout(timeouts.stalled);
 
 type Shared = { secret: Secret; refresh: () => Promise<void>; log: Log; baseUrl: () => string };
 
