@@ -7,7 +7,7 @@ import { UsageError } from '../../config.ts';
 import type { Config } from '../../config.ts';
 import { openConfiguredDatabase } from '../../database/open.ts';
 import { urlOf } from '../../http/listen.ts';
-import { standardLog, warningLog } from '../../http/log.ts';
+import { warningLog } from '../../http/log.ts';
 import type { Snapshot, Totals } from '../../http/metrics.ts';
 import { printStartup } from '../startup.ts';
 import type { StopSignal } from '../stop-signal.ts';
@@ -103,7 +103,7 @@ class WorkerPool {
 
   async #replace(worker: Worker, { ranMs, ...end }: { code: number; signal: string; ranMs: number }): Promise<void> {
     this.#failures = ranMs > healthyMs ? 0 : this.#failures + 1;
-    standardLog({ message: 'Worker exited; starting a replacement.', pid: worker.process.pid, ...end });
+    warningLog({ message: 'Worker exited; starting a replacement.', pid: worker.process.pid, ...end });
     await delay(restartPausesMs[this.#failures] ?? restartPausesMs.at(-1));
     if (!this.#isStopping()) this.start();
   }
