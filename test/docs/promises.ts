@@ -36,6 +36,8 @@ const [limit, seconds] = [rateLimit.limit, rateLimit.windowSeconds];
 const [shortest, ...longer] = expiryDays;
 const graceSeconds = constant('server/commands/serve/process.ts', 'graceMs') / 1000;
 const drainSeconds = constant('server/commands/serve/server.ts', 'drain') / 1000;
+/** Not in the code: how long a cluster may take to stop routing to a pod. */
+const preStopSeconds = 5;
 const pool = (size: string) => constant('server/database/orm.ts', size);
 /** Connections that go through PgBouncer: all but MikroORM's. */
 const pooled = pool('readConnections') + pool('writeConnections') + 2 * pool('controlConnections');
@@ -118,7 +120,8 @@ export const promised: Readonly<Record<string, readonly string[]>> = {
     `Two machines with two workers each need ${2 * 3 * connections}`,
     `for ${graceSeconds} seconds, and exits after at most about ${drainSeconds} seconds`,
     `Allow ${drainSeconds + 10} seconds`,
-    `\`terminationGracePeriodSeconds: ${drainSeconds + 10}\``,
+    `a \`preStop\` hook that sleeps for ${preStopSeconds} seconds`,
+    `\`terminationGracePeriodSeconds: ${preStopSeconds + drainSeconds + 10}\``,
     `within ${constant('server/uploads/uploads.ts', 'pruneEveryMs') === 60_000 ? 'a minute' : '…'} by other processes`,
   ],
   'pagination-and-sync': [`from ${pageSize.min} to ${pageSize.max}; the default is ${pageSize.default}`],
