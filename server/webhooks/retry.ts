@@ -19,4 +19,4 @@ export function pauseAfter(attempts: number, retryAfterSeconds: number | null, r
 
 /** Seconds until an endpoint is tried again after a round in which every attempt failed, no matter what is due. */
 export const endpointPause = (failures: number, retryAfterSeconds: number | null): number =>
-  Math.max(Math.min(2 ** Math.min(failures, 10), 5 * minute), Math.min(retryAfterSeconds ?? 0, longestRetryAfter));
+  Math.max(Math.min(2 ** failures, 5 * minute), Math.min(retryAfterSeconds ?? 0, longestRetryAfter));

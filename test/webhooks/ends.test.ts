@@ -85,6 +85,10 @@ describe('a response', () => {
   });
 });
 
+test('an endpoint on which every attempt fails is tried again after up to 5 minutes', () => {
+  expect([1, 2, 8, 9, 5000].map((failures) => endpointPause(failures, null))).toEqual([2, 4, 256, 300, 300]);
+});
+
 test('a Retry-After counts up to a day, for an event and for its endpoint', () => {
   expect([pauseAfter(1, 86_401), endpointPause(1, 86_401)]).toEqual([86_400, 86_400]);
 });
