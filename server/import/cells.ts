@@ -53,7 +53,7 @@ export function readingsOf(
     const rate = Number(readNumber(text, point ?? '.'));
     return rate > 0 && rate < 1;
   };
-  // A cell of a workbook that shows 19% contains 0.19.
+  // A spreadsheet stores 19% as 0.19, which a cell with another format shows.
   if (columns.some(({ samples }, index) => fields[index] === 'taxRate' && samples.some(isFraction)))
     notes.push('Tax rates are percentages: 0.19 is read as 0.19%. Write 19 for 19%.');
   const questions: Question[] = [];

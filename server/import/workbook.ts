@@ -17,9 +17,11 @@ export async function* readWorkbook(source: Source): AsyncGenerator<TableRecord[
   source.bytesRead = size;
   // Loaded only when needed: most files are CSV.
   const { readSheet } = await import('read-excel-file/node');
-  // Packed again, because the library allocates whatever size an archive claims.
-  const packed = Buffer.from(zipSync(Object.fromEntries(parts), { level: 0 }));
   const part = (name: string) => String(parts.get(`xl/${name}`));
+  const percentages = percentageStyles(part('styles.xml'));
+  const spelled = [...parts].map(([name, bytes]) => [name, spelledForLibrary(bytes, percentages)] as const);
+  // Packed again, because the library allocates whatever size an archive claims.
+  const packed = Buffer.from(zipSync(Object.fromEntries(spelled), { level: 0 }));
   const table = firstTable(part('workbook.xml'), part('_rels/workbook.xml.rels'));
   const rows = await readSheet(packed, table).catch((cause: unknown) => {
     throw notAWorkbook(file, cause);
@@ -73,22 +75,46 @@ async function unpack(file: string): Promise<Map<string, Buffer>> {
     if (failure) throw notAWorkbook(file, failure);
     if (bytes > maximum.unpackedBytes) throw tooLarge({ file, maximumBytes: maximum.unpackedBytes });
   }
-  return new Map([...parts].map(([name, chunks]) => [name, spelledForLibrary(Buffer.concat(chunks))]));
+  return new Map([...parts].map(([name, chunks]) => [name, Buffer.concat(chunks)]));
 }
 
 /**
- * The library reads cells whose formula has failed as empty, but the error they contain as text; knows years from 1904 only
- * by `1`, which LibreOffice writes as `true`; and misreads references to characters outside the BMP.
+ * The library reads cells whose formula has failed as empty, but the error they contain as text; percentages as fractions;
+ * knows years from 1904 only by `1`, which LibreOffice writes as `true`; and misreads references to characters outside the
+ * BMP.
  */
-function spelledForLibrary(part: Buffer): Buffer {
-  if (![' t="e"', ' date1904="true"', '&#'].some((text) => part.includes(text))) return part;
+function spelledForLibrary(part: Buffer, percentages: ReadonlySet<string>): Buffer {
+  const isRead = ![' t="e"', ' date1904="true"', '&#'].some((text) => part.includes(text));
+  if (isRead && percentages.size === 0) return part;
   const spelled = part
     .toString('latin1')
     .replaceAll(/(<(?:\w+:)?c\s[^<>]*)t="e"/g, '$1t="str"')
+    .replaceAll(styledNumber, (whole: string, ...[cell = '', style = '', before = '', value = '']: string[]) =>
+      percentages.has(style) ? `${cell.replace(' t="n"', '')} t="str">${before}${percentOf(value)}` : whole,
+    )
     .replace(' date1904="true"', ' date1904="1"')
     .replaceAll(farReference, decodeReference);
   return Buffer.from(spelled, 'latin1');
 }
+
+/** A number with a style: the start of its cell's tag, the style, a formula, and its value. */
+const styledNumber =
+  /(<(?:\w+:)?c(?=\s)(?![^<>]*\st="(?!n"))[^<>]*\ss="(\d+)"[^<>]*)>((?:<(?:\w+:)?f(?:\s[^<>]*)?(?:\/>|>[^<]*<\/(?:\w+:)?f>))?<(?:\w+:)?v>)([^<]*)/g;
+
+/** `0.07` → `7%`, without the digits that a multiplication in binary adds. */
+const percentOf = (value: string) => `${Number((Number(value) * 100).toPrecision(15))}%`;
+
+/** The styles, by their number, that show 0.19 as 19%. */
+function percentageStyles(styles: string): ReadonlySet<string> {
+  const formats = styles.match(/<(?:\w+:)?numFmt\s[^<>]*>/g) ?? [];
+  // A percent sign that is quoted or escaped is only text.
+  const shown = formats.filter((format) => /formatCode="[^"]*%/.test(format.replaceAll(/&quot;.*?&quot;|\\./g, '')));
+  const isPercentage = new Set(['9', '10', ...shown.map(formatIn)]);
+  const cells = /<(?:\w+:)?cellXfs\b.*?<\/(?:\w+:)?cellXfs>/s.exec(styles)?.[0].match(/<(?:\w+:)?xf\s[^<>]*>/g) ?? [];
+  return new Set([...cells.keys()].filter((index) => isPercentage.has(formatIn(cells[index] ?? ''))).map(String));
+}
+
+const formatIn = (tag: string) => /\snumFmtId="(\d+)"/.exec(tag)?.[1] ?? '';
 
 /** To characters outside the BMP, and to few others: a file may spell every accented letter as a reference. */
 const farReference = /&#(x0*(?:10|[1-9a-f])[\da-f]{4}|0*(?:[6-9]\d{4}|[1-9]\d{5,6}));/gi;

@@ -114,6 +114,30 @@ test('reads what other programs write: years from 1904 as LibreOffice marks them
   expect({ name, createdAt }).toEqual({ name: 'Aü🙂🙂&#128578;', createdAt: '2021-09-23T00:00:00.000Z' });
 });
 
+test('reads a percentage in a workbook as its cell shows it', async () => {
+  const formats = '<numFmt numFmtId="164" formatCode="0.0\\ %"/><numFmt numFmtId="165" formatCode="0.0&quot;%&quot;"/>';
+  const styles = `<styleSheet xmlns="${main}"><numFmts>${formats}</numFmts><cellStyleXfs><xf numFmtId="9"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="9"/><xf numFmtId="164"/><xf numFmtId="165"/></cellXfs></styleSheet>`;
+  const names = ['externalId', 'type', 'name', 'unitPrice', 'taxRate', 'metadata.margin'];
+  const header = names.map((name, index) => cell(`${'ABCDEF'[index]}1`, name)).join('');
+  const row = (line: number, price: string, rate: string, margin: string) =>
+    `<row r="${line}">${cell(`A${line}`, `I-${line}`)}${cell(`B${line}`, 'product')}${cell(`C${line}`, 'Tea')}<c r="D${line}" ${price}</c><c r="E${line}" ${rate}</c><c r="F${line}" ${margin}</c></row>`;
+  const rows = [
+    row(2, 's="0"><v>1.5</v>', 's="1"><v>0.07</v>', 's="2" t="n"><f>1/8</f><v>0.125</v>'),
+    row(3, 's="3"><v>1.5</v>', 's="2"><f t="shared" si="0"/><v>5.5E-2</v>', 's="3"><v>0.19</v>'),
+    row(4, 's="1"><v>1.5</v>', 's="3"><v>19</v>', 's="2" t="str"><v>0.5</v>'),
+  ];
+  const content = workbook(`<row r="1">${header}</row>${rows.join('')}`, { 'xl/styles.xml': styles });
+  const { tenant, report } = await run(content, 'items');
+  expect(report).toMatchObject({ created: 2, rejected: 1, errors: [{ line: 4, field: 'unitPrice' }], notes: [] });
+  const stored = { unitPrice: '1.50', taxRate: '7', metadata: { margin: '12.5%' } };
+  expect(await fetchRecord(tenant, 'items', 'I-2')).toMatchObject(stored);
+  expect(await fetchRecord(tenant, 'items', 'I-3')).toMatchObject({
+    ...stored,
+    taxRate: '5.5',
+    metadata: { margin: '0.19' },
+  });
+});
+
 test('reads a number in a workbook as a boolean or a tag if its column is one', async () => {
   const header = ['externalId', 'type', 'name', 'unitPrice', 'taxable'].map((name, index) =>
     cell(`${'ABCDE'[index]}1`, name),
