@@ -431,7 +431,8 @@ describe.runIf(hasRedis)('with Redis', { shuffle: false }, () => {
     while (other.output.text.split('"A worker could not be started or reached."').length < 2) await delay(5);
     other.child.kill('SIGHUP');
     while (!other.output.text.includes('could not start; the others keep running')) await delay(5);
-    expect((await fetch(`${other.url}/readyz`)).status).toBe(200);
+    // The second worker may not listen yet.
+    await expect.poll(async () => (await fetch(`${other.url}/readyz`)).status).toBe(200);
     await rename(`${NODE}.away`, NODE);
     await expect.poll(async () => (await pidsOf(other)).length).toBe(2);
     expect(await other.end('SIGTERM')).toBe(0);
