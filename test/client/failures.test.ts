@@ -1,7 +1,7 @@
 /** Slow, broken and unexpected servers, to test the client's retries, timeouts and errors. */
 import { getEventListeners } from 'node:events';
 import { inspect } from 'node:util';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ApiError, ConnectionError, createClient, TimeoutError } from '../../client/index.ts';
 import type { Attempt, Fetch, Wait } from '../../client/index.ts';
 import {
@@ -142,6 +142,14 @@ describe('retries', () => {
     expect(await caught(client.me.get())).toMatchObject({ status: 500, code: 'internal_error', requestId: 'req_1' });
     expect(seen).toHaveLength(4);
     [500, 1000, 2000].forEach((longest, index) => expect(waitsMs[index]).toBeLessThanOrEqual(longest));
+  });
+
+  test('wait twice as long each time, up to 8 seconds', async () => {
+    onTestFinished(() => void vi.restoreAllMocks());
+    vi.spyOn(Math, 'random').mockReturnValue(1);
+    const { client, waitsMs } = await scene([refuse(500, 'internal_error')], { maxRetries: 7 });
+    await caught(client.customers.get('cus_1'));
+    expect(waitsMs).toEqual([500, 1000, 2000, 4000, 8000, 8000, 8000]);
   });
 
   test('cover 408, a proxy’s own page and a broken connection', async () => {
