@@ -110,7 +110,8 @@ function percentageStyles(styles: string): ReadonlySet<string> {
   // A percent sign that is quoted or escaped is only text.
   const shown = formats.filter((format) => /formatCode="[^"]*%/.test(format.replaceAll(/&quot;.*?&quot;|\\./g, '')));
   const isPercentage = new Set(['9', '10', ...shown.map(formatIn)]);
-  const cells = /<(?:\w+:)?cellXfs\b.*?<\/(?:\w+:)?cellXfs>/s.exec(styles)?.[0].match(/<(?:\w+:)?xf\s[^<>]*>/g) ?? [];
+  const [, cellFormats = ''] = styles.split(/<\/?(?:\w+:)?cellXfs\b/);
+  const cells = cellFormats.match(/<(?:\w+:)?xf\s[^<>]*>/g) ?? [];
   return new Set([...cells.keys()].filter((index) => isPercentage.has(formatIn(cells[index] ?? ''))).map(String));
 }
 
