@@ -99,7 +99,7 @@ function spelledForLibrary(part: Buffer, percentages: ReadonlySet<string>): Buff
 
 /** A number with a style: the start of its cell's tag, the style, a formula, and its value. */
 const styledNumber =
-  /(<(?:\w+:)?c(?=\s)(?![^<>]*\st="(?!n"))[^<>]*\ss="(\d+)"[^<>]*)>((?:<(?:\w+:)?f(?:\s[^<>]*)?(?:\/>|>[^<]*<\/(?:\w+:)?f>))?<(?:\w+:)?v>)([^<]*)/g;
+  /(<(?:\w+:)?c(?=\s)(?![^<>]*\st="(?!n"))[^<>]*\ss="(\d+)"[^<>]*)>((?:<(?:\w+:)?f(?:\s[^<>]*)?(?:\/>|>[^<]*<\/(?:\w+:)?f>))?<(?:\w+:)?v>)([^<]+)/g;
 
 /** `0.07` → `7%`, without the digits that a multiplication in binary adds. */
 const percentOf = (value: string) => `${Number((Number(value) * 100).toPrecision(15))}%`;

@@ -125,10 +125,11 @@ test('reads a percentage in a workbook as its cell shows it', async () => {
     row(2, 's="0"><v>1.5</v>', 's="1"><v>0.07</v>', 's="2" t="n"><f>1/8</f><v>0.125</v>'),
     row(3, 's="3"><v>1.5</v>', 's="2"><f t="shared" si="0"/><v>5.5E-2</v>', 's="3"><v>0.19</v>'),
     row(4, 's="1"><v>1.5</v>', 's="3"><v>19</v>', 's="2" t="str"><v>0.5</v>'),
+    row(5, 's="0"><v>1.5</v>', 's="1"><v></v>', 's="2"><f>A1</f><v></v>'),
   ];
   const content = workbook(`<row r="1">${header}</row>${rows.join('')}`, { 'xl/styles.xml': styles });
   const { tenant, report } = await run(content, 'items');
-  expect(report).toMatchObject({ created: 2, rejected: 1, errors: [{ line: 4, field: 'unitPrice' }], notes: [] });
+  expect(report).toMatchObject({ created: 3, rejected: 1, errors: [{ line: 4, field: 'unitPrice' }], notes: [] });
   const stored = { unitPrice: '1.50', taxRate: '7', metadata: { margin: '12.5%' } };
   expect(await fetchRecord(tenant, 'items', 'I-2')).toMatchObject(stored);
   expect(await fetchRecord(tenant, 'items', 'I-3')).toMatchObject({
@@ -136,6 +137,7 @@ test('reads a percentage in a workbook as its cell shows it', async () => {
     taxRate: '5.5',
     metadata: { margin: '0.19' },
   });
+  expect(await fetchRecord(tenant, 'items', 'I-5')).toMatchObject({ ...stored, taxRate: null, metadata: {} });
 });
 
 test('reads a number in a workbook as a boolean or a tag if its column is one', async () => {
