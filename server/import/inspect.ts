@@ -8,7 +8,7 @@ import { unescapeFormula } from '../text/spreadsheet.ts';
 import { delimiterOf, readCsv } from './csv.ts';
 import type { Delimiter } from './csv.ts';
 import { reportWidth } from './report.ts';
-import { bytesOf, NotInEncoding, openSource, printCell, textOf } from './source.ts';
+import { bytesOf, maximumColumns, NotInEncoding, openSource, printCell, textOf } from './source.ts';
 import type { Cell, Source, TableRecord } from './source.ts';
 import { dateOrderIn, decimalPointIn, hasNoZone } from './values.ts';
 import type { DateOrder, DecimalPoint, Evidence } from './values.ts';
@@ -31,8 +31,7 @@ export type Inspection = Pick<Source, 'format' | 'encoding' | 'isCompressed' | '
   columns: Column[];
 };
 
-/** The header has room for the longest metadata key in each column. */
-const bounds = { columns: 1000, headerCharacters: 50_000, samples: 3, sampleCharacters: 100 };
+const bounds = { headerCharacters: 50_000, samples: 3, sampleCharacters: 100 };
 
 /** The maximum unpacked size, and the maximum number of rows in a table. */
 type FileBounds = { unpackedBytes?: number; rows?: number };
@@ -95,8 +94,8 @@ export function isTitle(cells: readonly Cell[]): boolean {
 const isSeparatorHint = (cells: readonly Cell[]): boolean => cells.length === 2 && cells[0] === 'sep=';
 
 function newColumns(cells: readonly Cell[]): Column[] {
-  if (cells.length > bounds.columns)
-    throw new UsageError(`the header has ${cells.length} columns: a file may have ${bounds.columns}`);
+  if (cells.length > maximumColumns)
+    throw new UsageError(`the header has ${cells.length} columns: a file may have ${maximumColumns}`);
   const texts = cells.map((cell, index) => unescapeFormula(String(cell).trim()) || `column ${index + 1}`);
   const own = reportWidth(texts);
   const seen = new Set<string>();

@@ -17,6 +17,9 @@ const longestNumber = 1e15;
 const formulaError =
   /^(?:#(?:DIV\/0|REF|VALUE|NUM|NULL|SPILL|CALC|BEZUG|WERT|ZAHL|VALEUR|NOMBRE|NUL|VERW|WAARDE|GETAL|LEEG)!|#(?:NAME|NOM|NAAM)\?|#¡(?:DIV\/0|REF|VALOR|NUM|NULO)!|#¿NOMBRE\?|#N\/[ADB]|#NV|Err:\d{3})$/;
 
+/** What is read of a formula whose result is not in the workbook, because a program wrote the file. */
+export const notCalculated = '#NOT CALCULATED!';
+
 /** Rejects cells that a spreadsheet has damaged, in columns that fill a field. */
 export function rejectDamaged(fields: readonly (string | undefined)[], cells: readonly Cell[]): Rejection[] {
   return fields.flatMap((field = '', index) => {
@@ -28,6 +31,8 @@ export function rejectDamaged(fields: readonly (string | undefined)[], cells: re
 function damageOf(cell: Cell, field: string): string | undefined {
   const text = typeof cell === 'number' ? '' : cell.trim();
   if (formulaError.test(text)) return `is the error ${text} of a formula: correct the formula, or empty the cell`;
+  if (text === notCalculated)
+    return 'is a formula without its result: open the file in a spreadsheet program, and save it there';
   const hasLostDigits = typeof cell === 'number' ? Math.abs(cell) >= longestNumber : shortened.test(text);
   if (!hasLostDigits || !identifying.has(field)) return undefined;
   return 'has lost digits: format the column as text in the spreadsheet, and save the file again';
@@ -63,7 +68,7 @@ function isLeftOf(value: unknown, stored: unknown): boolean {
   return hasFewerZeros || (start !== undefined && stored.startsWith(start)) || isRoundedDown(value, stored);
 }
 
-/** A workbook has fractions of days, which its reader rounds down to milliseconds. */
+/** Spreadsheets have fractions of days, which some programs round down to milliseconds. */
 const isRoundedDown = (value: string, stored: string): boolean =>
   value.endsWith('Z') && stored.endsWith('Z') && Date.parse(stored) - Date.parse(value) === 1;
 

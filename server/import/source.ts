@@ -14,6 +14,9 @@ export type Cell = string | number;
 export const printCell = (cell: Cell): string =>
   typeof cell === 'number' ? withoutExponent(Number(cell.toPrecision(15))) : cell;
 
+/** A header has room for the longest metadata key in each column. */
+export const maximumColumns = 1000;
+
 export type Format = 'csv' | 'xlsx' | 'json-lines' | 'json-array';
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 export type Source = {

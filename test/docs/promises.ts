@@ -7,6 +7,7 @@ import { linkHours } from '../../server/accounts/password-links.ts';
 import { codeSeconds as signInSeconds } from '../../server/accounts/second-step.ts';
 import { sessionSeconds } from '../../server/accounts/sessions.ts';
 import { codeSeconds } from '../../server/connect/codes.ts';
+import { maximumColumns } from '../../server/import/source.ts';
 import { expiryDays, maximumLiveKeys } from '../../server/keys/issue.ts';
 import { reportedDays } from '../../server/keys/usage-report.ts';
 import { usageBounds } from '../../server/keys/usage.ts';
@@ -95,7 +96,7 @@ export const promised: Readonly<Record<string, readonly string[]>> = {
   import: [
     `files up to ${uploadBounds.bytes / 1_000_000} MB (${uploadBounds.unpackedBytes / 1_000_000_000} GB uncompressed)`,
     `${limit} records a minute`,
-    `up to ${grouped(constant('server/import/inspect.ts', 'columns'))} columns and ${grouped(uploadBounds.rows)} rows`,
+    `up to ${grouped(maximumColumns)} columns and ${grouped(uploadBounds.rows)} rows`,
     `a workbook up to ${constant('server/import/workbook.ts', 'bytes') / 1_000_000} MB`,
     `An import may take ${constant('server/uploads/process.ts', 'wholeMs') / 60_000} minutes`,
     `less than ${constant('server/uploads/process.ts', 'shortMs') / 1000} seconds does not wait`,

@@ -64,6 +64,24 @@ test('rejects cells whose formula has failed, also in CSV and in other languages
   expect((await fetchRecord(tenant, 'customers', 'C-3')).notes).toBe('in #REF! we trust');
 });
 
+test('rejects cells whose formula has never been calculated, but not those whose result is an empty text', async () => {
+  const header = cell('A1', 'externalId') + cell('B1', 'name') + cell('C1', 'notes');
+  // As programs write them, with and without an empty value.
+  const rows = [
+    `${cell('A2', 'C-2')}<c r="B2"><f>1+1</f></c>`,
+    `${cell('A3', 'C-3')}<c r="B3" t="n"><f>1+1</f><v/></c>`,
+    `${cell('A4', 'C-4')}${cell('B4', 'Ann')}<c r="C4" t="str"><f>""</f><v></v></c>`,
+  ].map((row, index) => `<row r="${index + 2}">${row}</row>`);
+  const { tenant, report } = await run(workbook(`<row r="1">${header}</row>${rows.join('')}`), 'customers');
+  const message = 'is a formula without its result: open the file in a spreadsheet program, and save it there';
+  const error = { field: 'name', code: 'invalid_characters', message };
+  expect(report.errors).toEqual([
+    { line: 2, ...error },
+    { line: 3, ...error },
+  ]);
+  expect((await fetchRecord(tenant, 'customers', 'C-4')).notes).toBeNull();
+});
+
 test('reads the numbers, dates and booleans of a workbook as they are', async () => {
   const names = ['externalId', 'type', 'name', 'unitPrice', 'taxable', 'createdAt', 'description'];
   const header = names.map((name, index) => cell(`${'ABCDEFG'[index]}1`, name)).join('');
@@ -86,7 +104,8 @@ test('reads the numbers, dates and booleans of a workbook as they are', async ()
 test.each([
   ['46022.354166666664', '2025-12-31T08:30:00.000Z'],
   ['18264.000694444442', '1950-01-01T00:01:00.000Z'],
-])('reads the time %s in a workbook to the second', async (serial, createdAt) => {
+  ['46022.35416809028', '2025-12-31T08:30:00.123Z'],
+])('reads the time %s in a workbook to the millisecond', async (serial, createdAt) => {
   const header = ['externalId', 'name', 'createdAt'].map((name, index) => cell(`${'ABC'[index]}1`, name)).join('');
   const row = `${cell('A2', 'C-1')}${cell('B2', 'Ann')}<c r="C2" s="1"><v>${serial}</v></c>`;
   const { tenant } = await run(workbook(`<row r="1">${header}</row><row r="2">${row}</row>`), 'customers');
@@ -94,10 +113,33 @@ test.each([
 });
 
 test.each([
+  ['yyyymmdd', '2026-01-01'],
+  ['[$-F800]dddd\\,\\ mmmm\\ dd\\,\\ yyyy', '2026-01-01'],
+  ['[&lt;43831]dd/mm/yy;dd/mm/yyyy;@', '2026-01-01'],
+  ['[h]:mm:ss.000', '2026-01-01'],
+  ['h:mm AM/PM', '2026-01-01'],
+  ['[Red]#,##0\\ &quot;days&quot;', '46023'],
+  ['_-* #,##0.00\\ [$€-407]_-', '46023'],
+  ['0.00E+00', '46023'],
+  ['General', '46023'],
+  ['Standard', '46023'],
+])('reads 46023 in the format %s as %s', async (code, text) => {
+  const styles = `<styleSheet xmlns="${main}"><numFmts><numFmt numFmtId="164" formatCode="${code}"/></numFmts><cellXfs><xf numFmtId="164"/></cellXfs></styleSheet>`;
+  const header = ['externalId', 'name', 'metadata.shown'].map((name, index) => cell(`${'ABC'[index]}1`, name)).join('');
+  const row = `${cell('A2', 'C-1')}${cell('B2', 'Ann')}<c r="C2" s="0"><v>46023</v></c>`;
+  const content = workbook(`<row r="1">${header}</row><row r="2">${row}</row>`, { 'xl/styles.xml': styles });
+  const { tenant } = await run(content, 'customers');
+  expect((await fetchRecord(tenant, 'customers', 'C-1')).metadata).toEqual({ shown: text });
+});
+
+test.each([
+  ['-1', '-1'],
+  ['2958465.5', '9999-12-31T12:00:00.000Z'],
+  ['2958466', '2958466'],
   ['0.3541666666666667', '08:30'],
   ['0.7295138888888889', '17:30:30'],
   ['0', '00:00'],
-])('reads the time of day %s in a workbook as %s', async (serial, time) => {
+])('reads the time %s in a workbook as %s, as far as it can be displayed', async (serial, time) => {
   const header = ['externalId', 'name', 'metadata.opens'].map((name, index) => cell(`${'ABC'[index]}1`, name)).join('');
   const row = `${cell('A2', 'C-1')}${cell('B2', 'Ann')}<c r="C2" s="1"><v>${serial}</v></c>`;
   const { tenant } = await run(workbook(`<row r="1">${header}</row><row r="2">${row}</row>`), 'customers');
@@ -114,9 +156,47 @@ test('reads what other programs write: years from 1904 as LibreOffice marks them
   expect({ name, createdAt }).toEqual({ name: 'Aü🙂🙂&#128578;', createdAt: '2021-09-23T00:00:00.000Z' });
 });
 
+test('reads the text of a cell however it is written', async () => {
+  const texts = [
+    '<si><t>externalId</t></si>',
+    '<si><r><rPr><b/></rPr><t>na</t></r><r><t>me</t></r></si>',
+    '<si><t>東京</t><rPh sb="0" eb="2"><t>トウキョウ</t></rPh><phoneticPr fontId="1"/></si>',
+    '<si><t><![CDATA[Ann & <Bo>]]>_x005F_x0041__x002D_</t></si>',
+  ];
+  const relations = ['worksheet" Target="worksheets/sheet1.xml', 'sharedStrings" Target="/xl/texts.xml'].map(
+    (rest, index) => `<Relationship Id="r${index + 1}" Type="${office}/${rest}"/>`,
+  );
+  // Neither rows nor cells have to say where they are, and elements may have a prefix.
+  const shared = (index: number) => `<x:c t="s"><x:v>${index}</x:v></x:c>`;
+  const rows = `<x:row>${shared(0)}${shared(1)}</x:row><x:row><x:c t="inlineStr"><x:is><x:t>C-1</x:t></x:is></x:c>${shared(2)}</x:row><x:row><x:c t="str"><x:v>C-2</x:v></x:c>${shared(3)}</x:row><x:row><x:c/>${shared(3)}</x:row>`;
+  const content = workbook('', {
+    'xl/_rels/workbook.xml.rels': `<Relationships xmlns="${packages}/relationships">${relations.join('')}</Relationships>`,
+    'xl/texts.xml': `<sst xmlns="${main}">${texts.join('')}</sst>`,
+    'xl/worksheets/sheet1.xml': `<x:worksheet xmlns:x="${main}"><x:sheetData>${rows}</x:sheetData><x:extLst>${rows}</x:extLst></x:worksheet>`,
+  });
+  const { tenant, report } = await run(content, 'customers');
+  expect(report).toMatchObject({ read: 3, created: 2, errors: [{ line: 4, field: 'externalId' }] });
+  expect((await fetchRecord(tenant, 'customers', 'C-1')).name).toBe('東京');
+  expect((await fetchRecord(tenant, 'customers', 'C-2')).name).toBe('Ann & <Bo>_x0041_-');
+});
+
+test('says where a value is that makes a table too wide, and skips empty rows above one that is far below', async () => {
+  const table = `<row r="1">${cell('A1', 'externalId')}${cell('B1', 'name')}</row><row r="2">${cell('A2', 'C-1')}${cell('B2', 'Ann')}</row>`;
+  // A cell that only has a format is empty.
+  const formatted = `<row r="3"><c r="XFD3" s="1"/></row>`;
+  const below = await run(workbook(`${table}${formatted}<row r="1048576">${cell('B1048576', 'x')}</row>`), 'customers');
+  expect(below.report).toMatchObject({ created: 1, errors: [{ line: 1_048_576, field: 'externalId' }] });
+  const inside = workbook(`${table}<row r="3">${cell('ALL3', 'x')}</row>`);
+  await expect(run(inside, 'customers')).rejects.toThrow('column 1000 has no name');
+  const wide = workbook(`${table}<row r="20000">${cell('XFD20000', 'x')}</row>`);
+  await expect(run(wide, 'customers')).rejects.toThrow(
+    'has a value in XFD20000, but may have only 1000 columns. Delete the columns to the right of the table.',
+  );
+});
+
 test('reads a percentage in a workbook as its cell shows it', async () => {
   const formats = '<numFmt numFmtId="164" formatCode="0.0\\ %"/><numFmt numFmtId="165" formatCode="0.0&quot;%&quot;"/>';
-  const styles = `<styleSheet xmlns="${main}"><numFmts>${formats}</numFmts><cellStyleXfs><xf numFmtId="9"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="9"/><xf numFmtId="164"/><xf numFmtId="165"/></cellXfs></styleSheet>`;
+  const styles = `<styleSheet xmlns="${main}"><numFmts>${formats}</numFmts><cellStyleXfs><xf numFmtId="9"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="9"/><xf numFmtId="164"/><xf numFmtId="165"/><xf numFmtId="10"/></cellXfs></styleSheet>`;
   const names = ['externalId', 'type', 'name', 'unitPrice', 'taxRate', 'metadata.margin'];
   const header = names.map((name, index) => cell(`${'ABCDEF'[index]}1`, name)).join('');
   const row = (line: number, price: string, rate: string, margin: string) =>
@@ -124,8 +204,8 @@ test('reads a percentage in a workbook as its cell shows it', async () => {
   const rows = [
     row(2, 's="0"><v>1.5</v>', 's="1"><v>0.07</v>', 's="2" t="n"><f>1/8</f><v>0.125</v>'),
     row(3, 's="3"><v>1.5</v>', 's="2"><f t="shared" si="0"/><v>5.5E-2</v>', 's="3"><v>0.19</v>'),
-    row(4, 's="1"><v>1.5</v>', 's="3"><v>19</v>', 's="2" t="str"><v>0.5</v>'),
-    row(5, 's="0"><v>1.5</v>', 's="1"><v></v>', 's="2"><f>A1</f><v></v>'),
+    row(4, 's="4"><v>1.5</v>', 's="3"><v>19</v>', 's="2" t="str"><v>0.5</v>'),
+    row(5, 's="0"><v>1.5</v>', 's="1"><v></v>', 's="2" t="str"><f>A1</f><v></v>'),
   ];
   const content = workbook(`<row r="1">${header}</row>${rows.join('')}`, { 'xl/styles.xml': styles });
   const { tenant, report } = await run(content, 'items');
@@ -233,7 +313,15 @@ test.each([
 test('notes that further sheets of a workbook are ignored', async () => {
   const header = `<row r="1">${cell('A1', 'externalId')}${cell('B1', 'name')}</row>`;
   const rows = `${header}<row r="2">${cell('A2', 'C-1')}${cell('B2', 'Ann')}</row>`;
-  const second = { 'xl/worksheets/sheet2.xml': `<worksheet xmlns="${main}"><sheetData/></worksheet>` };
+  const listed = ['1', '2'].map((id) => `<sheet name="S${id}" sheetId="${id}" r:id="r${id}"/>`).join('');
+  const related = ['1', '2'].map(
+    (id) => `<Relationship Id="r${id}" Type="${office}/worksheet" Target="/xl/worksheets/sheet${id}.xml"/>`,
+  );
+  const second = {
+    'xl/workbook.xml': `<workbook xmlns="${main}" xmlns:r="${office}"><sheets>${listed}</sheets></workbook>`,
+    'xl/_rels/workbook.xml.rels': `<Relationships xmlns="${packages}/relationships">${related.join('')}</Relationships>`,
+    'xl/worksheets/sheet2.xml': `<worksheet xmlns="${main}"><sheetData/></worksheet>`,
+  };
   const [one, two] = [await run(workbook(rows), 'customers'), await run(workbook(rows, second), 'customers')];
   expect(one.report.notes).toEqual([]);
   expect(two.report).toMatchObject({ created: 1 });
@@ -277,4 +365,19 @@ test('rejects a workbook that unpacks to too much before it is in memory', async
   const bomb = Buffer.from(zipSync({ 'xl/worksheets/sheet1.xml': new Uint8Array(120_000_000) }));
   expect(bomb.length).toBeLessThan(1_000_000);
   await expect(run(bomb, 'customers')).rejects.toThrow('unpacks to more than 100,000,000 bytes');
+});
+
+test('rejects a workbook whose cells refer to missing texts, or whose numbers are none', async () => {
+  const header = `<row r="1">${cell('A1', 'externalId')}${cell('B1', 'name')}</row>`;
+  for (const damaged of ['t="s"><v>7</v>', '><v>today</v>', '><v>1</v></row>'])
+    await expect(run(workbook(`${header}<row r="2"><c r="A2" ${damaged}</c></row>`), 'customers')).rejects.toThrow(
+      'is not an Excel workbook that can be read',
+    );
+});
+
+test('reads all rows of a long sheet', async () => {
+  const header = `<row r="1">${cell('A1', 'externalId')}${cell('B1', 'name')}</row>`;
+  const rows = Array.from({ length: 2001 }, (_, index) => `<row><c t="str"><v>C-${index}</v></c><c><v>7</v></c></row>`);
+  const { report } = await run(workbook(header + rows.join('')), 'customers');
+  expect(report).toMatchObject({ read: 2001, created: 2001, errors: [] });
 });
