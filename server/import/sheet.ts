@@ -181,6 +181,7 @@ class Cells {
 
 /** `C7` → 2 */
 function columnOf(reference: string): number {
-  const [letters = ''] = /^[A-Z]+/.exec(reference) ?? [];
+  const [letters = ''] = /^[A-Z]{1,3}(?=[1-9])/.exec(reference) ?? [];
+  if (letters === '') throw new Error(`${reference} is not a cell`);
   return [...letters].reduce((column, letter) => column * 26 + letter.charCodeAt(0) - 64, 0) - 1;
 }

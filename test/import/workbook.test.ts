@@ -367,9 +367,9 @@ test('rejects a workbook that unpacks to too much before it is in memory', async
   await expect(run(bomb, 'customers')).rejects.toThrow('unpacks to more than 100,000,000 bytes');
 });
 
-test('rejects a workbook whose cells refer to missing texts, or whose numbers are none', async () => {
+test('rejects a workbook whose cells refer to missing texts, have other text for numbers, or are nowhere', async () => {
   const header = `<row r="1">${cell('A1', 'externalId')}${cell('B1', 'name')}</row>`;
-  for (const damaged of ['t="s"><v>7</v>', '><v>today</v>', '><v>1</v></row>'])
+  for (const damaged of ['t="s"><v>7</v>', '><v>today</v>', '><v>1</v></row>', '></c><c r="2"><v>1</v>'])
     await expect(run(workbook(`${header}<row r="2"><c r="A2" ${damaged}</c></row>`), 'customers')).rejects.toThrow(
       'is not an Excel workbook that can be read',
     );
