@@ -1,7 +1,8 @@
-/** How the numbers of a workbook are displayed: as numbers, percentages or times. */
+/** How the numbers of a workbook are displayed: as numbers, percentages or times, or with leading zeros. */
 import type { Cell } from './source.ts';
 
-export type NumberFormat = 'number' | 'percentage' | 'time';
+/** A number is how many digits are displayed at least. */
+export type NumberFormat = 'number' | 'percentage' | 'time' | number;
 
 /** Formats that a workbook need not spell out: 14 to 22 and 45 to 47 everywhere, the others in East Asia and Thailand. */
 const builtInTimes = [
@@ -26,8 +27,12 @@ const fractionOfSecond = /(s\]?)[.,]0+/gi;
 /** A digit, or a letter that no time is written with, unlike those of `yyyy`, `AM/PM`, and Japanese and Thai years. */
 const notInTimes = /[#0?cfijklnoqrtuvwxz]/i;
 
-/** `yyyy\-mm\-dd`, `[h]:mm:ss.000` → `time`; `0.0\ %` → `percentage`; `#,##0.00\ "days"` → `number`. */
+/** A number of more digits has lost some of them. */
+const zeros = /^0{2,15}$/;
+
+/** `yyyy\-mm\-dd`, `[h]:mm:ss.000` → `time`; `0.0\ %` → `percentage`; `00000` → 5; `#,##0.00\ "days"` → `number`. */
 export function formatOf(code: string): NumberFormat {
+  if (zeros.test(code)) return code.length;
   const plain = code.replaceAll(literal, '').replaceAll(bracket, '').replaceAll(fractionOfSecond, '$1');
   if (plain.includes('%')) return 'percentage';
   return /[dhmsy]/i.test(plain) && !notInTimes.test(plain) ? 'time' : 'number';
@@ -39,11 +44,13 @@ const daysBefore1970 = { 1900: 25_569, 1904: 24_107 };
 const daysUntil10000 = 2_958_466;
 export type FirstYear = keyof typeof daysBefore1970;
 
-/** The value of a cell as it is displayed, though with all of its digits: `0.19` may be `19%`, and `46023` a day. */
+/** The value of a cell as it is displayed, but with all of its digits: 0.19 may be `19%`, 1067 `01067`, and 46023 a day. */
 export function displayedNumber(value: string, format: NumberFormat, firstYear: FirstYear): Cell {
   const number = Number(value);
   if (Number.isNaN(number)) throw new Error(`${value} is not a number`);
   if (format === 'percentage') return `${Number((number * 100).toPrecision(15))}%`;
+  if (typeof format === 'number')
+    return /^\d+$/.test(value) && value.length < format ? value.padStart(format, '0') : number;
   if (format === 'number' || number < 0 || number >= daysUntil10000) return number;
   const time = new Date(Math.round((number - daysBefore1970[firstYear]) * day)).toISOString();
   // Less than a day is a time of day.

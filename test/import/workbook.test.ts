@@ -220,6 +220,29 @@ test('reads a percentage in a workbook as its cell shows it', async () => {
   expect(await fetchRecord(tenant, 'items', 'I-5')).toMatchObject({ ...stored, taxRate: null, metadata: {} });
 });
 
+test('reads a number in a workbook with the leading zeros that its cell shows', async () => {
+  const formats = '<numFmt numFmtId="164" formatCode="00000"/><numFmt numFmtId="165" formatCode="0000000000000000"/>';
+  const styles = `<styleSheet xmlns="${main}"><numFmts>${formats}</numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="165"/></cellXfs></styleSheet>`;
+  const names = ['externalId', 'name', 'address.postalCode', 'metadata.rate'];
+  const header = names.map((name, index) => cell(`${'ABCD'[index]}1`, name)).join('');
+  const row = (line: number, id: string, code: string, rate: string) =>
+    `<row r="${line}"><c r="A${line}" ${id}</c>${cell(`B${line}`, 'Ann')}<c r="C${line}" ${code}</c><c r="D${line}" ${rate}</c></row>`;
+  const rows = [
+    row(2, 's="1"><v>7</v>', 's="1" t="n"><f>1066+1</f><v>1067</v>', 's="1"><v>1067.5</v>'),
+    row(3, 's="0"><v>7</v>', 's="1"><v>101234</v>', 's="1"><v>-7</v>'),
+    row(4, 's="1"><v>1234567890123456</v>', 's="0"><v>1067</v>', 's="0"><v>7</v>'),
+    row(5, 's="2"><v>123456789012345</v>', 's="0"><v>1067</v>', 's="0"><v>7</v>'),
+  ];
+  const content = workbook(`<row r="1">${header}</row>${rows.join('')}`, { 'xl/styles.xml': styles });
+  const { tenant, report } = await run(content, 'customers');
+  expect(report).toMatchObject({ created: 3, rejected: 1, errors: [{ line: 4, field: 'externalId' }] });
+  const first = await fetchRecord(tenant, 'customers', '00007');
+  expect(first).toMatchObject({ address: { postalCode: '01067' }, metadata: { rate: '1067.5' } });
+  const second = await fetchRecord(tenant, 'customers', '7');
+  expect(second).toMatchObject({ address: { postalCode: '101234' }, metadata: { rate: '-7' } });
+  expect(await fetchRecord(tenant, 'customers', '123456789012345')).toMatchObject({ address: { postalCode: '1067' } });
+});
+
 test('reads a number in a workbook as a boolean or a tag if its column is one', async () => {
   const header = ['externalId', 'type', 'name', 'unitPrice', 'taxable'].map((name, index) =>
     cell(`${'ABCDE'[index]}1`, name),
