@@ -1,9 +1,11 @@
 /** Tests the deployment files: proxies in front of the service, and those of systemd and Prometheus with their own tools. */
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { request } from 'node:https';
+import { createServer } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
+import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -96,25 +98,38 @@ function nginxWith(site: string): string {
   return `${surroundings} http { access_log off; ${paths.join(' ')}\n${site}}`;
 }
 
-const startNginx = async (port: number) => {
+type StartProxy = (port: number, processes: readonly number[]) => Promise<void>;
+
+const startNginx: StartProxy = async (port, processes) => {
   const site = read('nginx.conf')
-    .replace('server 127.0.0.1:3000', `server ${new URL(service.url).host.replace('localhost', '127.0.0.1')}`)
+    .replace(/server 127.*;/, (line) => processes.map((one) => line.replace('3000', String(one))).join('\n'))
     .replace('listen 443 ssl', `listen ${port} ssl`)
     .replace('/etc/ssl/proposal-api.crt', join(folder, 'tls.crt'))
     .replace('/etc/ssl/proposal-api.key', join(folder, 'tls.key'));
-  const main = join(folder, 'nginx-main.conf');
+  const main = join(folder, `nginx-${port}.conf`);
   await writeFile(main, nginxWith(site));
   await startProxy(programs.nginx, ['-c', main], port);
 };
 
-const startCaddy = async (port: number) => {
+const startCaddy: StartProxy = async (port, processes) => {
   const site = read('Caddyfile')
     .replace(/^\S+ \{/, `https://localhost:${port} {\n\ttls ${folder}/tls.crt ${folder}/tls.key`)
-    .replace('127.0.0.1:3000', new URL(service.url).host.replace('localhost', '127.0.0.1'));
-  const config = join(folder, 'Caddyfile');
+    .replace('127.0.0.1:3000', processes.map((one) => `127.0.0.1:${one}`).join(' '));
+  const config = join(folder, `Caddyfile-${port}`);
   await writeFile(config, `{\n\tadmin off\n\tauto_https off\n}\n${site}`);
   await startProxy(programs.caddy, ['run', '--config', config, '--adapter', 'caddyfile'], port);
 };
+
+/** Listens like a process of the service. Returns a function that stops it. */
+async function serveAt(port: number): Promise<() => Promise<unknown>> {
+  const server = createServer((_, response) => response.end()).listen(port, '127.0.0.1');
+  cleanups.push(() => server.close());
+  await once(server, 'listening');
+  return async () => {
+    server.closeAllConnections();
+    await once(server.close(), 'close');
+  };
+}
 
 describe.each([
   ['nginx', startNginx],
@@ -126,7 +141,21 @@ describe.each([
   beforeAll(async () => {
     if (!isInstalled) return;
     port = await freePort();
-    await startIt(port);
+    await startIt(port, [Number(new URL(service.url).port)]);
+  });
+
+  test.runIf(isInstalled)('no GET fails while two processes restart one after the other', async () => {
+    const [proxy, first, second] = [await freePort(), await freePort(), await freePort()];
+    const stopFirst = await serveAt(first);
+    await startIt(proxy, [first, second]);
+    const statuses = async () => {
+      const answers = await Promise.all(Array.from({ length: 4 }, () => call(proxy, { path: '/healthz' })));
+      return answers.map(({ status }) => status);
+    };
+    expect(await statuses()).toEqual([200, 200, 200, 200]);
+    await serveAt(second);
+    await stopFirst();
+    expect(await statuses()).toEqual([200, 200, 200, 200]);
   });
 
   test.runIf(isInstalled)('preserves ETags, so conditional updates work', async () => {
