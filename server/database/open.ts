@@ -5,7 +5,7 @@ import { packageFile } from '../files.ts';
 import { migrate } from './migrate.ts';
 import { openDatabase } from './orm.ts';
 import type { Database } from './orm.ts';
-import { requireSchema, requireUnicode } from './require-schema.ts';
+import { rejectMigration, requireSchema, requireUnicode } from './require-schema.ts';
 import { sharedConnections } from './statement-pool.ts';
 import { messageOf } from '../problems/message-of.ts';
 
@@ -47,7 +47,7 @@ export async function openConfiguredDatabase(
       pooler: pooler === undefined ? undefined : { url: pooler, prepares: config.DATABASE_POOLER_PREPARES },
     });
     if (isMigrated) await requireUnicode(database);
-    const migrated = isMigrated ? await migrate(database, onProgress) : [];
+    const migrated = isMigrated ? await migrate(database, onProgress).catch(rejectMigration) : [];
     if (isMigrated) await requireSchema(database);
     return { ...database, migrated, folder, displayUrl: embedded?.displayUrl, close };
   } catch (error) {

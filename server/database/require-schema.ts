@@ -3,6 +3,7 @@ import { UsageError } from '../config.ts';
 import { appliedMigrations } from './migrate.ts';
 import { migrations } from './migrations/list.ts';
 import type { Database } from './orm.ts';
+import { messageOf } from '../problems/message-of.ts';
 
 /** Before the first migration: other encodings reject, or misread, most of the world's names. */
 export async function requireUnicode({ pool }: Pick<Database, 'pool'>): Promise<void> {
@@ -10,6 +11,17 @@ export async function requireUnicode({ pool }: Pick<Database, 'pool'>): Promise<
   const encoding = rows[0]?.server_encoding;
   if (encoding !== 'UTF8')
     throw new UsageError(`its encoding is ${encoding}; create one with "encoding 'UTF8' template template0".`);
+}
+
+const insufficientPrivilege = '42501';
+
+/** Rethrows the error of a migration. The role that serves may have fewer privileges than the one that migrates. */
+export function rejectMigration(error: unknown): never {
+  if (Object(error).code !== insufficientPrivilege) throw error;
+  const why = `its role may not run the migrations of this release (${messageOf(error)})`;
+  throw new UsageError(`${why}. Run "npx proposal-api migrate" as the role that owns the tables or the database.`, {
+    cause: error,
+  });
 }
 
 /** Rejects tables that lack columns although migrations of the same names ran. A newer release's extra columns are fine. */
@@ -27,6 +39,11 @@ export async function requireSchema({ orm, pool }: Pick<Database, 'orm' | 'pool'
     )
     .find((name) => !present.has(name));
   if (missing === undefined) return;
+  // The information schema lists only what the role may use.
+  const table = missing.slice(0, missing.indexOf('.'));
+  const { rowCount } = await pool.query(`select where not has_table_privilege(to_regclass($1), 'select')`, [table]);
+  if (rowCount === 1)
+    throw new UsageError(`its role may not use the table ${table}. Grant it the privileges of the others.`);
   const known = new Set<string>(migrations.map(({ name }) => name));
   const later = (await appliedMigrations(pool)).findLast((name) => !known.has(name));
   if (later !== undefined)

@@ -2,7 +2,7 @@
 import dns from 'node:dns';
 import { expect, inject, test, vi } from 'vitest';
 import { runCommand } from '../command.ts';
-import { administer } from '../database.ts';
+import { administer, ownDatabase } from '../database.ts';
 
 const list = (url: URL) => runCommand(['organizations', 'list'], { DATABASE_URL: url.href });
 const refused = (why: string) => ({
@@ -22,6 +22,28 @@ test('rejects a database with another encoding, and closes its connections', asy
     await administer('drop database other_encoding');
   } finally {
     await administer('drop database if exists other_encoding with (force)');
+  }
+});
+
+test('says what a role with too few privileges lacks', async () => {
+  const { url, name, drop } = await ownDatabase();
+  // A role that the tests may take, and that owns nothing.
+  const role = 'pg_signal_backend';
+  try {
+    await administer(`alter database ${name} set role = ${role}`);
+    const why =
+      'its role may not run the migrations of this release (permission denied for schema public). Run "npx proposal-api migrate" as the role that owns the tables or the database.';
+    expect(await list(new URL(url))).toEqual(refused(why));
+
+    await administer(`alter database ${name} reset role`);
+    expect(await runCommand(['migrate'], { DATABASE_URL: url })).toMatchObject({ status: 0 });
+    await administer(`grant select on all tables in schema public to ${role}`, [], url);
+    await administer(`revoke select on customers from ${role}`, [], url);
+    await administer(`alter database ${name} set role = ${role}`);
+    const table = 'its role may not use the table customers. Grant it the privileges of the others.';
+    expect(await list(new URL(url))).toEqual(refused(table));
+  } finally {
+    await drop();
   }
 });
 
