@@ -4,6 +4,7 @@
  */
 import * as openid from 'openid-client';
 import { z } from 'zod';
+import { email as emailSchema } from '../../contract/fields.ts';
 import type { Database } from '../database/orm.ts';
 import { Problem } from '../problems/problem.ts';
 import type { Secret } from '../text/signatures.ts';
@@ -116,7 +117,9 @@ async function verifiedEmail(
   const told =
     claims.email === undefined ? await openid.fetchUserInfo(config, tokens.access_token, claims.sub) : claims;
   const { email_verified: verified = entraYes.has(told.xms_edov) } = told;
-  if (typeof told.email === 'string' && verified === true) return told.email;
+  const { data: email } = emailSchema({ description: '' }).safeParse(told.email);
+  // Any other form of the address might be someone else's: a Kelvin sign becomes an ordinary k in lower case.
+  if (verified === true && email !== undefined && email === told.email) return email;
   throw new Error('The OpenID provider did not say that it has verified the email address of the person.');
 }
 

@@ -265,6 +265,17 @@ describe('with a provider that lies', () => {
       expect(await attempt({ token: told })).toBe(refusedAt);
   });
 
+  test('signs in no one whose address is another spelling of a member’s', async () => {
+    const tenant = await world.organization();
+    const fields = { email: `k${unknownEmail()}`, name: 'Jo Kim', role: 'member' } as const;
+    const member = await addMember(world.database, tenant.organization, fields);
+    const attemptAs = (address: string) => attempt({ token: { email: address, email_verified: true } });
+    expect(await attemptAs(member.email)).toBe(home);
+    const kelvin = '\u212a';
+    for (const spelling of [member.email.replace('k', kelvin), `${member.email}\0`, ` ${member.email}`])
+      expect(await attemptAs(spelling)).toBe(refusedAt);
+  });
+
   test('waits at most five seconds, and reads at most a megabyte', async () => {
     expect(await attempt({ endless: '/token' })).toBe(refusedAt);
     expect(await attempt({ endless: '/me' })).toBe(refusedAt);
