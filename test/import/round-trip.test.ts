@@ -147,6 +147,25 @@ describe('a record exported and imported into another organization', () => {
 });
 
 test.each([
+  ['customers', { name: 'New', status: 'active', tags: ['new'], address: { city: 'New' } }],
+  ['items', { name: 'New', unitPrice: '2', taxable: true, status: 'active' }],
+  ['proposals', { title: 'New', status: 'declined', declinedAt: '2026-02-01T00:00:00.000Z', lineItems: [] }],
+] as const)('an export as JSON Lines restores the fields of %s that an import has changed', async (kind, changes) => {
+  const tenant = await world.organization();
+  const { rows } = importInto(world, tenant);
+  for (const name of new Set(['customers', 'items', kind] as const))
+    expect(await rows(name, { ...full[name], externalId: 'R-1' })).toMatchObject({ created: 1 });
+  const before = await fetchRecord(tenant, kind, 'R-1');
+  const text = await exported(tenant, kind, 'jsonl');
+  const changed = { ...changes, metadata: { added: 'x' }, externalId: 'R-1' };
+  expect(await rows(kind, changed)).toMatchObject({ updated: 1, errors: [] });
+  expect(await rows(kind, text)).toMatchObject({ updated: 1, errors: [] });
+  // A metadata key that the export does not have stays.
+  const metadata = { ...before.metadata, added: 'x' };
+  expect(comparable(await fetchRecord(tenant, kind, 'R-1'))).toEqual({ ...comparable(before), metadata });
+});
+
+test.each([
   ['csv', { b: 'x' }],
   ['jsonl', { a: '', b: 'x' }],
 ] as const)('an empty metadata value is lost in CSV, and kept in JSON Lines: %s', async (format, metadata) => {

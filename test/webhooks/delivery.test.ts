@@ -134,6 +134,11 @@ describe('an event', () => {
       () => typesOf(receiver).slice(4),
       ['proposal.created', 'proposal.viewed', 'proposal.sent', 'proposal.declined'],
     );
+    // A status whose time is not known has no event of its own.
+    await proposal(tenant, { customer, status: 'declined', sentAt });
+    await until(() => typesOf(receiver).slice(8), ['proposal.created', 'proposal.sent']);
+    await proposal(tenant, { customer, status: 'canceled', canceledAt: sentAt });
+    await until(() => typesOf(receiver).slice(10), ['proposal.created', 'proposal.canceled']);
   });
 });
 
