@@ -133,7 +133,7 @@ function fieldOf(name: string, known: Known): string | undefined {
 }
 
 function problemOf(name: string, { columns, record }: Kind): string {
-  if (isUnnamed(name)) return 'has no name';
+  if (isUnnamed(name)) return 'has no name; give it one or delete it';
   if (name.startsWith('metadata')) return metadataProblem(name) ?? '';
   const part = columns.find((column) => column.startsWith(`${name}.`));
   if (part !== undefined) return `needs a part, such as ${part.replace(/\.line1$/, '.city')}`;

@@ -208,7 +208,7 @@ describe('a file that cannot be imported at all', () => {
     ['a web page', '\n<!DOCTYPE html>\n<table><tr><td>externalId', 'is a document or a web page, not a table'],
     ['a PDF', '%PDF-1.7\nexternalId,name\n', 'is a document or a web page, not a table'],
     ['an XML spreadsheet', '\uFEFF<?xml version="1.0"?><Workbook/>', 'is a document or a web page, not a table'],
-    ['a column without a name', 'externalId,\nC-1,x\n', 'column 2 has no name'],
+    ['a column without a name', 'externalId,\nC-1,x\n', 'column 2 has no name; give it one or delete it'],
     ['an invalid metadata key', 'externalId,metadata.a b\n', 'column "metadata.a b" is not a valid key'],
     ['an object without its part', 'externalId,address\n', 'column "address" needs a part, such as address.city'],
     ['no externalId', 'name\nAna\n', 'the externalId column is missing'],

@@ -102,6 +102,9 @@ describe('records', () => {
     expect(await download('/settings/customers')).toHaveLength(28);
     expect(await download('/settings/proposals?status=sent&status=accepted,draft')).toEqual([undefined]);
     const [customerId] = (stranger.paths[0] ?? '').split('/').slice(-1);
+    // Only proposals have lines.
+    for (const list of lists.slice(0, 3))
+      expect((await admin.get(list)).text.includes('with the lines of proposals')).toBe(list.endsWith('proposals'));
     expect((await admin.get(`/settings/proposals?customerId=${customerId}`)).text).not.toContain('/settings/exports');
 
     const form = { csrfToken: await admin.csrfToken(), kind: 'proposals', format: 'csv' };

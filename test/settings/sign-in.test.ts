@@ -51,6 +51,7 @@ describe('signing in', () => {
     const visiting = visit(world.url);
     expect((await visiting.get('/settings')).location).toBe(home);
     expect((await visiting.get(home)).location).toBe('/settings/sign-in');
+    expect((await visiting.get('/settings/sign-in')).text).toContain('to manage your organization');
     const answer = await visiting.post('/settings/sign-in', { email: ` ${member.email.toUpperCase()} `, password });
     expect([answer.status, answer.location]).toEqual([303, home]);
     expect(answer.headers.getSetCookie()).toEqual([

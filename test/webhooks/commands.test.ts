@@ -21,7 +21,7 @@ async function scene() {
   };
   const { slug } = tenant.organization;
   const run = (command: string, ...words: string[]) =>
-    runCommand(['webhooks', command, ...words, '--organization', slug], variables);
+    runCommand(['webhooks', command, '--organization', slug, ...words], variables);
   const act = (command: string, ...words: string[]) => run(command, ...words, '--by', tenant.admin.email);
   return { tenant, receiver, run, act };
 }
@@ -75,7 +75,7 @@ describe('webhooks', () => {
   });
 
   test('says what is wrong in one sentence', async () => {
-    const { receiver, act } = await scene();
+    const { receiver, run, act } = await scene();
     const create = (url: string, events: string) => act('create', '--name', 'E', '--url', url, '--events', events);
     const failures: [url: string, events: string, sentence: RegExp][] = [
       [receiver.url, 'customer.deleted', /There is no event “customer\.deleted”/],
@@ -84,6 +84,9 @@ describe('webhooks', () => {
     ];
     for (const [url, events, sentence] of failures)
       expect(await create(url, events)).toMatchObject({ status: 1, out: '', err: expect.stringMatching(sentence) });
+    expect((await run('list', '--organization', 'nobody')).err).toBe(
+      'error: there is no organization with the slug nobody; organizations list shows all\n',
+    );
     expect((await act('off', 'cus_1')).err).toMatch(/It must be the id of an endpoint/);
     expect((await act('resend', publicId('endpoint', uuidv7()), '--since', '2026')).err).toMatch(
       /a time with its zone/,

@@ -75,17 +75,19 @@ function results(visit: Visit, { kind, search }: View, { data, pagination }: Lis
 }
 
 /** Exports all pages of the list to a file. */
-const exportForm = (visit: Visit, kind: RecordKind, filters: URLSearchParams) =>
-  postForm(
+function exportForm(visit: Visit, kind: RecordKind, filters: URLSearchParams) {
+  const options = kind.name === 'proposals' ? exportFormatLabels : { ...exportFormatLabels, jsonl: 'JSON Lines' };
+  return postForm(
     visit,
     '/settings/exports',
     html`${hidden('kind', kind.name)} ${hidden('filters', filters.toString())}
-      ${selectField({ id: 'format', label: 'Export', options: exportFormatLabels })}
+      ${selectField({ id: 'format', label: 'Export', options })}
       <button type="submit" class="secondary">
         ${filters.size > 0 ? `Download the ${kind.name} of this search` : `Download all ${kind.name}`}
       </button>`,
     html` class="search" data-download`,
   );
+}
 
 /** Customers, proposals and items need the Team plan, as the API does. */
 export const recordsNeedTeamPage = (visit: Visit, kind: RecordKind): Page =>

@@ -37,7 +37,7 @@ export function signInPage({ next, after, rejected, singleSignOn }: SignInView) 
   const arrival = sentenceFor(arrivals, after);
   const sentence = rejected ? reasonOf(rejected) : sentenceFor(failures, after);
   const connecting = connectingTo(next);
-  const purpose = connecting.connecting ? 'connect an application' : 'manage the API keys of your organization';
+  const purpose = connecting.connecting ? 'connect an application' : 'manage your organization';
   const content = html`<p class="quiet">to ${purpose}</p>
     ${notice('failed', sentence)}${sentence === undefined && notice('plain', arrival)}
     ${singleSignOn && singleSignOnLink(next)}
