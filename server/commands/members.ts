@@ -28,9 +28,9 @@ import { printJson, printLines } from './terminal.ts';
 const whichOption = () =>
   new Option('--organization <SLUG>', 'the organization, for a person who is in several').argParser(text);
 
-const description = `Admins create, replace and revoke API keys and manage members; members can see keys. An email address can belong to
-members of several organizations; --organization then says which one is meant. \`add\` and \`password\` print a link with
-which the member sets a password for the settings pages, once and within ${linkHours} hours. The link begins with PUBLIC_URL,
+const description = `Admins manage members, API keys, webhooks, imports and exports; members can see records, keys and usage. An email address
+can belong to members of several organizations; --organization then says which one is meant. \`add\` and \`password\` print
+a link with which the member sets a password for the settings pages, once and within ${linkHours} hours. The link begins with PUBLIC_URL,
 or with http://localhost and PORT. With --password-stdin, the password is the first line of standard input instead. A new
 password ends the member's sessions, and a removed member loses access immediately. The last admin cannot be removed.`;
 

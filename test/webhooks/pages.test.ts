@@ -112,8 +112,10 @@ describe('an admin', () => {
     ] as const) {
       const { status, text } = await create(visiting, fields);
       expect([status, text.includes(sentence)]).toEqual([422, true]);
-      // The page focuses the invalid field.
+      // The page focuses the invalid field, which refers to its error message.
       expect(text.match(/<(?:input|select)[^>]* autofocus/g)).toHaveLength(1);
+      const [, problem] = /<input[^>]* autofocus aria-describedby="(\S+-problem)/.exec(text) ?? [];
+      expect(text).toMatch(new RegExp(`id="${problem}"[^>]*>[^<]*${sentence}`));
       expect(text).toContain(`value="${fields.url}"`);
     }
     expect((await visiting.get(path)).text).toContain('There are no endpoints yet.');

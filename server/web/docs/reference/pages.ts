@@ -74,7 +74,7 @@ export function operationTable(): string {
 function overview(): string {
   return `# Reference
 
-The base URL is \`${exampleUrl}\`. Every operation needs an API key:
+Paths are relative to \`${exampleUrl}\`. Every operation needs an API key:
 \`Authorization: Bearer ak_live_…\`. Bodies are JSON. These pages are generated from the contract that the server runs.
 
 ## Operations

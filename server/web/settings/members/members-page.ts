@@ -42,7 +42,8 @@ export function membersPage(visit: Visit, view: MembersView) {
   const isAdmin = visit.member.role === 'admin';
   const heads = ['Name', 'Email', 'Role', ...(isAdmin ? ['Two-factor'] : []), 'Last sign-in'];
   const rows = members.map((state) => memberRow(visit, state));
-  const lead = 'Admins create, replace and revoke API keys and manage members. Members can see keys and usage.';
+  const lead =
+    'Admins manage members, API keys, webhooks, imports and exports. Members can see records, keys and usage.';
   const table = responsiveTable({ label: 'Members', heads, rows, empty: 'No member matches this search.' });
   const list = view.count > membersOnPage ? html`${searchForm(view)} ${table} ${pageLinks(view)}` : table;
   const content = html`${notice('done', done)}${notice('failed', failure)} ${issued && issuedLink(issued)}

@@ -136,7 +136,7 @@ export function endpointFields(rejected: Rejected | undefined, stored?: Endpoint
     })}
     <fieldset>
       <legend>Events</legend>
-      ${problem && html`<p class="problem" role="alert">${problem}</p>`}
+      ${problem && html`<p class="problem" id="events-problem" role="alert">${problem}</p>`}
       ${recordEventTypes.map(
         (type, index) =>
           html`<label>
@@ -144,7 +144,7 @@ export function endpointFields(rejected: Rejected | undefined, stored?: Endpoint
               type="checkbox"
               name="${prefix}${type}"
               ${chosen.has(type) && html` checked`}
-              ${problem !== undefined && index === 0 && html` autofocus`}
+              ${problem !== undefined && index === 0 && html` autofocus aria-describedby="events-problem"`}
             />
             ${events[type].summary.replace(/\.$/, '')} <code translate="no">${type}</code>
             ${type === 'import.completed' && html`<small>instead of an event for each record of an import</small>`}
