@@ -4,7 +4,7 @@ import { switchEndpoint } from '../../server/webhooks/endpoints.ts';
 import { proposal } from '../records.ts';
 import { useWorld } from '../world.ts';
 import { useReceiver } from './receiver.ts';
-import { deliveriesOf, endpointTo, until, webhookWorld } from './scene.ts';
+import { deliveriesOf, endpointTo, passTime, until, webhookWorld } from './scene.ts';
 
 // Long enough for a scan to end before the next one begins.
 const limits = { scanMs: 1_000, tickMs: 50 };
@@ -64,6 +64,24 @@ test('a new state of a record replaces only what is pending for the same endpoin
   await switchEndpoint(tenant.em(), tenant.admin, { id: endpoint.id, on: true });
   const states = async () => (await deliveriesOf(world, tenant)).map(({ state }) => state);
   expect(await states()).not.toContain('replaced');
+});
+
+test('of a record that changes while an endpoint is down, only the newest state is still pending', async () => {
+  const tenant = await world.organization();
+  const { id } = await tenant.client.customers.create({ name: 'A' });
+  const receiver = await useReceiver();
+  receiver.respond((response) => void response.writeHead(503).end());
+  await endpointTo(tenant, receiver, { events: ['customer.updated'] });
+  const states = async () => (await deliveriesOf(world, tenant)).map(({ state }) => state);
+  await tenant.client.customers.update(id, { name: 'B' });
+  await until(() => receiver.received.length, 1);
+  await until(states, ['pending']);
+  await tenant.client.customers.update(id, { name: 'C' });
+  await until(states, ['replaced', 'pending']);
+  receiver.respond((response) => void response.writeHead(204).end());
+  await passTime(world, tenant);
+  await until(states, ['replaced', 'delivered']);
+  expect(receiver.received.map(({ event }) => Object(event.data).name)).toEqual(['B', 'C']);
 });
 
 test('a scan that fails for one organization does not hold up the others', async () => {
