@@ -25,7 +25,6 @@ type Parts = {
   baseUrl: () => string;
   secret: Secret;
   secure: boolean;
-  onError: (error: unknown) => void;
 };
 
 const begun = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), next: z.string() });
@@ -56,12 +55,12 @@ export class SingleSignOn {
     return { url: url.href, cookies: [this.#cookie.set({ state, nonce, verifier, next }, bounds.signInSeconds)] };
   }
 
-  /** Finishes the sign-in with the query of the provider's callback. Undefined if it failed. */
-  async finish(query: string, header: string | undefined) {
+  /** Finishes the sign-in with the query of the provider's callback. Undefined if it failed; `onError` learns why. */
+  async finish(query: string, header: string | undefined, onError: (error: unknown) => void) {
     const note = this.#cookie.read(header);
     if (note === undefined) return undefined;
     const { state, nonce, verifier, next } = note;
-    const { baseUrl, onError, database } = this.#parts;
+    const { baseUrl, database } = this.#parts;
     const config = await this.#configured();
     const email = await verifiedEmail(config, new URL(baseUrl() + callbackPath + query), {
       expectedState: state,
@@ -71,8 +70,12 @@ export class SingleSignOn {
       onError(error);
       return undefined;
     });
-    const [member] = email === undefined ? [] : await membersWithEmail(database.signIns, email);
-    if (email === undefined || !member) return undefined;
+    if (email === undefined) return undefined;
+    const [member] = await membersWithEmail(database.signIns, email);
+    if (!member) {
+      onError(new Error('No member has the email address that the OpenID provider verified.'));
+      return undefined;
+    }
     return { next, email, userId: await userOf(database.signIns, { name: member.name, email }), credentials: null };
   }
 
@@ -82,14 +85,15 @@ export class SingleSignOn {
   }
 
   async #configured(): Promise<openid.Configuration> {
-    const { provider, onError } = this.#parts;
+    const { provider } = this.#parts;
     this.#configuration ??= discover(provider);
     try {
       return await this.#configuration;
-    } catch (cause) {
+    } catch (error) {
       this.#configuration = undefined;
-      onError(new Error(`The OpenID provider at ${provider.issuer} cannot be reached.`, { cause }));
-      throw new Problem('provider_away', { sentence: 'Sign in with your password, or try again in a minute.' });
+      const cause = new Error(`The OpenID provider at ${provider.issuer} cannot be used.`, { cause: error });
+      const sentence = 'Sign in with your password, or try again in a minute.';
+      throw new Problem('provider_away', { sentence }, { cause });
     }
   }
 }

@@ -276,6 +276,18 @@ describe('with a provider that lies', () => {
       expect(await attemptAs(spelling)).toBe(refusedAt);
   });
 
+  test('the log says why with the request', async () => {
+    const lastLogged = () => world.log.findLast(({ path }) => path === '/settings/oidc/callback');
+    expect(await attempt({ token: { email: unknownEmail(), email_verified: true } })).toBe(refusedAt);
+    expect(lastLogged()).toMatchObject({
+      requestId: expect.stringMatching(/^req_/),
+      status: 303,
+      error: { message: 'No member has the email address that the OpenID provider verified.' },
+    });
+    expect(await attempt({ token: { exp: 1, email, email_verified: true } })).toBe(refusedAt);
+    expect(lastLogged()).toMatchObject({ error: { name: 'ClientError' } });
+  });
+
   test('waits at most five seconds, and reads at most a megabyte', async () => {
     expect(await attempt({ endless: '/token' })).toBe(refusedAt);
     expect(await attempt({ endless: '/me' })).toBe(refusedAt);
@@ -291,6 +303,10 @@ describe('a provider that cannot be reached', () => {
     const failed = await visit(alone.url).get('/settings/oidc');
     expect([failed.status, failed.headers.get('content-type')]).toEqual([503, 'text/html; charset=utf-8']);
     expect(failed.text).not.toContain('localhost:1');
+    expect(alone.log.findLast(({ path }) => path === '/settings/oidc')).toMatchObject({
+      requestId: failed.headers.get('x-request-id'),
+      error: { message: 'The OpenID provider at http://localhost:1 cannot be used.' },
+    });
     await signIn(alone, await someone(alone, await alone.organization()));
   });
 });

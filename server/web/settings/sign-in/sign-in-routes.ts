@@ -157,7 +157,9 @@ export function singleSignOnRoutes(guard: SessionGuard, singleSignOn: SingleSign
 
   guard.publicPage('/oidc/callback', async ({ request, response, context }) => {
     const [, query = ''] = /(\?.*)$/.exec(request.originalUrl) ?? [];
-    const owner = await singleSignOn.finish(query, request.headers.cookie);
+    const owner = await singleSignOn.finish(query, request.headers.cookie, (error) => {
+      response.locals.failure = error;
+    });
     setCookies(response, [singleSignOn.clear()]);
     const cookies = owner && (await completeSignIn(context, { email: owner.email, owner, device: deviceOf(request) }));
     if (!cookies) return '/settings/sign-in?after=single-sign-on';
