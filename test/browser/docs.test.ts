@@ -15,6 +15,10 @@ const viewports = [
 /** How many pieces of code are wider than their room. */
 const cutOff = "[...document.querySelectorAll('pre')].filter((pre) => pre.scrollWidth > pre.clientWidth).length";
 
+/** Values that are broken after their hyphen, such as -createdAt. */
+const broken =
+  "[...document.querySelectorAll('td code')].filter((code) => code.textContent.startsWith('-') && code.getClientRects().length > 1).map((code) => code.textContent)";
+
 describe.runIf(hasChromium)('in a browser', () => {
   const world = useWorld();
   let browser: Browser;
@@ -67,11 +71,12 @@ describe.runIf(hasChromium)('in a browser', () => {
     });
   });
 
-  test('at 1280 pixels no line of code is cut off', async () => {
+  test('at 1280 pixels no line of code is cut off, and no value in a table is broken', async () => {
     await visit({ viewport: { width: 1280, height: 900 } }, async (page) => {
       for (const path of pagePaths) {
         await page.goto(world.url + path);
         expect(await page.evaluate(cutOff), path).toBe(0);
+        expect(await page.evaluate(broken), path).toEqual([]);
       }
     });
   });
