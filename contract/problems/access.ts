@@ -74,7 +74,7 @@ export const accessProblems = {
     status: 403,
     title: 'Team plan required',
     detail: ({ contact }: { contact?: string | undefined }) =>
-      `API access requires the Team plan. After the organization upgrades, the same key works again.${contact === undefined ? '' : ` To upgrade: ${contact}`}`,
+      `API access requires the Team plan. After the organization upgrades, the same key works again. To upgrade${contact === undefined ? ', ask the operator of this service.' : `: ${contact}`}`,
     meaning: 'The key is valid, but the organization is not on the Team plan.',
     remedy:
       'An admin of the organization can ask the operator of the service to upgrade it; `detail` says where, if the operator has set that. The same key then works again; you do not have to reconnect anything.',

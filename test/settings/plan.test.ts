@@ -50,7 +50,7 @@ describe('on the Free plan', () => {
       expect(text).toContain(`<code>${tenant.organization.slug}</code>`);
     }
     expect(detail).toBe(
-      'API access requires the Team plan. After the organization upgrades, the same key works again.',
+      'API access requires the Team plan. After the organization upgrades, the same key works again. To upgrade, ask the operator of this service.',
     );
   });
 });
