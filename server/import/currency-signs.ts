@@ -15,8 +15,8 @@ export function rejectOtherCurrencies(signs: readonly CurrencySign[], record: ob
   const currency = String(Reflect.get(record, 'currency'));
   const others = signs.filter(({ sign }) => !isSignOf(currency, sign));
   return others.map(({ field, sign }) => {
-    const found = `has the sign ${sign}, but the currency of the record is ${currency}`;
-    return { field, code: 'invalid_currency', message: `${found}: import the currency too, or remove the sign` };
+    const found = `is in ${sign}, but the currency of the record is ${currency}`;
+    return { field, code: 'invalid_currency', message: `${found}: import the currency too, or remove ${sign}` };
   });
 }
 

@@ -33,7 +33,7 @@ const unpromised: Readonly<Record<string, readonly string[]>> = {
   agents: ['at most about 8,000 tokens'],
   'api-keys': ['Ask the operator for a second organization'],
   automation: ['for example every 15 minutes', 'n8n tries at most 5 times, 5 seconds apart', 'an interval of 6000 ms'],
-  'first-call': ['Takes five minutes'],
+  'first-call': ['all in five minutes'],
   import: ['Windows-1252 files', '1 to 255 characters'],
   index: ['a prefix and 26 characters', 'in UTC with three decimals'],
   invoices: [

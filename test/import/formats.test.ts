@@ -124,7 +124,7 @@ describe('real-world CSV', () => {
   ])('is rejected if the sign is of another currency: %s in %j', async (price, given, sign, currency) => {
     const { tenant, csv } = await start('USD');
     const rows = `externalId,type,name,unitPrice,currency\nI-1,product,Tee,${price},${given}\nI-2,product,Rat,5,\n`;
-    const message = `has the sign ${sign}, but the currency of the record is ${currency}: import the currency too, or remove the sign`;
+    const message = `is in ${sign}, but the currency of the record is ${currency}: import the currency too, or remove ${sign}`;
     expect(await csv('items', rows)).toMatchObject({
       created: 1,
       rejected: 1,
