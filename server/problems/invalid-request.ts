@@ -142,12 +142,16 @@ function explain(issue: Issue, input: unknown): Explained {
   }
   if (issue.code === 'invalid_type') {
     const hint = input === null ? '; it cannot be null' : '';
-    return { code: 'invalid_type', message: `must be ${article(issue.expected)}${hint}` };
+    return { code: 'invalid_type', message: `must be ${valueOf(issue.expected)}${hint}` };
   }
   return { code: 'invalid_type', message: issue.message };
 }
 
-const article = (type: string) => (/^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`);
+/** `object` → `an object` */
+function valueOf(type: string): string {
+  if (type === 'boolean') return 'true or false';
+  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
+}
 
 function valueAt(value: unknown, path: string[]): unknown {
   return path.reduce<unknown>(

@@ -118,6 +118,7 @@ describe('POST /v1/items', () => {
       '/taxable invalid_type',
       '/unit too_long',
     ]);
+    expect(error.errors.find(({ field }) => field === 'taxable')?.message).toBe('must be true or false');
     expect((await create(tenant, { currency: 'eur' })).currency).toBe('EUR');
   });
 
