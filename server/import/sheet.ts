@@ -1,4 +1,5 @@
 /** The cells of the first visible sheet of an Excel workbook (ECMA-376, part 1, chapter 18). */
+import { isBlank } from '../../contract/text.ts';
 import { notCalculated } from './losses.ts';
 import { builtInFormat, displayedNumber, formatOf } from './number-formats.ts';
 import type { FirstYear, NumberFormat } from './number-formats.ts';
@@ -159,7 +160,7 @@ class Cells {
   };
 
   #add(value: Cell): void {
-    if (value === '') return;
+    if (isBlank(value)) return;
     this.#row.cells[this.#column] = value;
     if (this.#column < this.width) return;
     this.width = this.#column + 1;

@@ -182,8 +182,8 @@ test('reads the text of a cell however it is written', async () => {
 
 test('says where a value is that makes a table too wide, and skips empty rows above one that is far below', async () => {
   const table = `<row r="1">${cell('A1', 'externalId')}${cell('B1', 'name')}</row><row r="2">${cell('A2', 'C-1')}${cell('B2', 'Ann')}</row>`;
-  // A cell that only has a format is empty.
-  const formatted = `<row r="3"><c r="XFD3" s="1"/></row>`;
+  // Cells that only have a format or spaces are empty.
+  const formatted = `<row r="3">${cell('XFC3', ' ')}<c r="XFD3" s="1"/></row>`;
   const below = await run(workbook(`${table}${formatted}<row r="1048576">${cell('B1048576', 'x')}</row>`), 'customers');
   expect(below.report).toMatchObject({ created: 1, errors: [{ line: 1_048_576, field: 'externalId' }] });
   const inside = workbook(`${table}<row r="3">${cell('ALL3', 'x')}</row>`);
