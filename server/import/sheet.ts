@@ -173,6 +173,7 @@ class Cells {
     if (type === 's' && texts[Number(value)] === undefined) throw new Error(`there is no text ${value}`);
     if (type === 's') return texts[Number(value)] ?? '';
     if (type === 'b') return value === '1' || value === 'true' ? 'TRUE' : 'FALSE';
+    if (type === 'd') return value.replace(/T00:00:00(?:\.0+)?Z?$/, '');
     if (type !== 'n') return value;
     // A formula may result in an empty text, but not in an empty number.
     if (value.trim() === '') return this.#isFormula ? notCalculated : '';

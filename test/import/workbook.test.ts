@@ -86,7 +86,7 @@ test('reads the numbers, dates and booleans of a workbook as they are', async ()
   const names = ['externalId', 'type', 'name', 'unitPrice', 'taxable', 'createdAt', 'description'];
   const header = names.map((name, index) => cell(`${'ABCDEFG'[index]}1`, name)).join('');
   const row = `<c r="A2"><v>1001</v></c>${cell('B2', 'product')}${cell('C2', 'Stuhl')}<c r="D2"><v>1.125</v></c><c r="E2" t="b"><v>0</v></c><c r="F2" s="1"><v>46023</v></c><c r="G2" s="1"><v>46023</v></c>`;
-  const sums = `<c r="A3"><v>1002</v></c>${cell('B3', 'product')}${cell('C3', 'Tisch')}<c r="D3"><v>0.30000000000000004</v></c>`;
+  const sums = `<c r="A3"><v>1002</v></c>${cell('B3', 'product')}${cell('C3', 'Tisch')}<c r="D3"><v>0.30000000000000004</v></c><c r="F3" t="d"><v>2026-01-02T03:04:05.678Z</v></c><c r="G3" t="d"><v>2026-01-02T00:00:00.000Z</v></c>`;
   const { tenant, report } = await run(
     workbook(`<row r="1">${header}</row><row r="2">${row}</row><row r="3">${sums}</row>`),
     'items',
@@ -98,7 +98,11 @@ test('reads the numbers, dates and booleans of a workbook as they are', async ()
     createdAt: '2026-01-01T00:00:00.000Z',
     description: '2026-01-01',
   });
-  expect((await fetchRecord(tenant, 'items', '1002')).unitPrice).toBe('0.30');
+  expect(await fetchRecord(tenant, 'items', '1002')).toMatchObject({
+    unitPrice: '0.30',
+    createdAt: '2026-01-02T03:04:05.678Z',
+    description: '2026-01-02',
+  });
 });
 
 test.each([
