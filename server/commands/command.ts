@@ -62,7 +62,7 @@ export async function withDatabase<T>(
 export async function organizationBySlug({ orm }: ConfiguredDatabase, slug: string): Promise<Organization> {
   const organization = await orm.em.fork().findOne(Organization, { slug });
   if (!organization)
-    throw new UsageError(`there is no organization with the slug ${slug}; organizations list shows all`);
+    throw new UsageError(`there is no organization with the slug ${slug}; \`organizations list\` shows all`);
   return organization;
 }
 

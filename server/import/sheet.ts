@@ -8,7 +8,7 @@ import { elementsOf, readXml } from './xml.ts';
 
 /** Empty cells are missing. */
 type Row = { line: number; cells: Cell[] };
-type Table = {
+type Sheet = {
   /** How many sheets with cells the workbook has. */
   sheets: number;
   /** Those with cells. */
@@ -20,7 +20,7 @@ type Table = {
 type Book = { texts: readonly string[]; formats: readonly NumberFormat[]; firstYear: FirstYear };
 
 /** Reads the XML parts of a workbook, by name. Throws an Error if they are something else. */
-export function readTable(parts: ReadonlyMap<string, Buffer>): Table {
+export function readSheet(parts: ReadonlyMap<string, Buffer>): Sheet {
   const part = (name: string) => {
     const bytes = parts.get(name);
     if (!bytes) throw new Error(`${name} is missing`);
@@ -107,14 +107,14 @@ class TextCollector {
 
   /** The text since the last call. */
   take(): string {
-    const text = unescape(this.#text);
+    const text = decodeEscapes(this.#text);
     this.#text = '';
     return text;
   }
 }
 
 /** `_x000D_` is a character that XML cannot contain, and `_x005F_` a `_` that would be read as the start of one. */
-const unescape = (text: string) =>
+const decodeEscapes = (text: string) =>
   text.replaceAll(/_x([\dA-F]{4})_/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 
 /** Reads the cells of a sheet; neither rows nor cells need to say where they are. */
@@ -170,8 +170,7 @@ class Cells {
   #valueOf(value: string): Cell {
     const { t: type = 'n', s: style = '0' } = this.#cell;
     const { texts, formats, firstYear } = this.#book;
-    if (type === 's' && texts[Number(value)] === undefined) throw new Error(`there is no text ${value}`);
-    if (type === 's') return texts[Number(value)] ?? '';
+    if (type === 's') return textAt(texts, value);
     if (type === 'b') return value === '1' || value === 'true' ? 'TRUE' : 'FALSE';
     if (type === 'd') return value.replace(/T00:00:00(?:\.0+)?Z?$/, '');
     if (type !== 'n') return value;
@@ -179,6 +178,12 @@ class Cells {
     if (value.trim() === '') return this.#isFormula ? notCalculated : '';
     return displayedNumber(value, formats[Number(style)] ?? 'number', firstYear);
   }
+}
+
+function textAt(texts: readonly string[], index: string): string {
+  const text = texts[Number(index)];
+  if (text === undefined) throw new Error(`there is no text ${index}`);
+  return text;
 }
 
 /** `C7` → 2 */

@@ -16,8 +16,8 @@ export async function* readWorkbook(source: Source): AsyncGenerator<TableRecord[
   const parts = await unpack(file);
   source.bytesRead = size;
   // Loaded only when needed: most files are CSV.
-  const { readTable } = await import('./sheet.ts');
-  const { sheets, rows, width, widest } = attempt(file, () => readTable(parts));
+  const { readSheet } = await import('./sheet.ts');
+  const { sheets, rows, width, widest } = attempt(file, () => readSheet(parts));
   source.sheets = sheets;
   if (width > maximumColumns)
     throw new UsageError(

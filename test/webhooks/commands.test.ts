@@ -85,7 +85,7 @@ describe('webhooks', () => {
     for (const [url, events, sentence] of failures)
       expect(await create(url, events)).toMatchObject({ status: 1, out: '', err: expect.stringMatching(sentence) });
     expect((await run('list', '--organization', 'nobody')).err).toBe(
-      'error: there is no organization with the slug nobody; organizations list shows all\n',
+      'error: there is no organization with the slug nobody; `organizations list` shows all\n',
     );
     expect((await act('off', 'cus_1')).err).toMatch(/It must be the id of an endpoint/);
     expect((await act('resend', publicId('endpoint', uuidv7()), '--since', '2026')).err).toMatch(
