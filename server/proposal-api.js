@@ -10,7 +10,7 @@ if (Number.parseInt(process.versions.node) < 24) {
   process.exit(1);
 }
 
-// As main.ts does, but before it is loaded: with everything in the cache, Node need not load its TypeScript compiler.
+// As start.ts does, but before it is loaded: with everything in the cache, Node need not load its TypeScript compiler.
 module.enableCompileCache(fileURLToPath(new URL('../.cache', import.meta.url)));
 
 // Node does not run TypeScript below node_modules: an installed package runs its build, a checkout its source.

@@ -139,7 +139,7 @@ const withoutOrganization = (text: string) =>
 
 /** The layers of the server, lowest first: a folder imports from lower layers, never from its own layer or a higher one. */
 const layers = [
-  ['entities/', 'problems/', 'embedded/', 'config.ts', 'files.ts', 'unknown.d.ts'],
+  ['entities/', 'problems/', 'embedded/', 'config.ts', 'files.ts', 'start.ts', 'unknown.d.ts'],
   ['database/', 'text/', 'outgoing/', 'limits/'],
   ['records/'],
   ['import/', 'keys/', 'accounts/'],
@@ -276,12 +276,13 @@ const expressFolders = [
 const environmentReaders = [
   'server/config.ts',
   'server/main.ts',
+  'server/start.ts',
   'server/web/docs/reference/samples.ts', // in the text of an example
 ];
 /** Where code depends on its own location, which is a different folder in a build. */
 const placed = [
   'server/files.ts', // the service's own files
-  'server/main.ts', // the cache of compiled code
+  'server/start.ts', // the cache of compiled code
   'server/build/', // not part of the build
   'server/embedded/binaries.ts', // an npm package, found from anywhere
   'server/web/docs/highlight.ts', // the same

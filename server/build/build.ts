@@ -36,7 +36,7 @@ async function build(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   const bundle = await rolldown({
     cwd: root,
-    input: ['server/main.ts', 'server/uploads/worker.ts'],
+    input: ['server/main.ts', 'server/start.ts', 'server/uploads/worker.ts'],
     platform: 'node',
     onLog: failIfUnresolved,
   });

@@ -89,7 +89,11 @@ export async function runInProcess(
 
 function startProcess(): ChildProcess {
   return fork(ownModule('uploads/worker.ts'), {
-    execArgv: [`--max-old-space-size=${bounds.memoryMb}`, '--max-semi-space-size=16'],
+    execArgv: [
+      `--max-old-space-size=${bounds.memoryMb}`,
+      '--max-semi-space-size=16',
+      `--import=${ownModule('start.ts').href}`,
+    ],
     // Structured clone: JSON would change Dates and lose undefined values.
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
