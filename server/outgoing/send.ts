@@ -159,7 +159,7 @@ async function readStart(response: http.IncomingMessage, { readBytes, keptBytes 
 function retryAfterOf({ 'retry-after': header, date = '' }: http.IncomingHttpHeaders): number | null {
   if (header === undefined) return null;
   const seconds = /^\d{1,9}$/.test(header) ? Number(header) : (Date.parse(header) - Date.parse(date)) / 1000;
-  return Number.isFinite(seconds) && seconds > 0 ? Math.ceil(seconds) : null;
+  return seconds > 0 ? Math.ceil(seconds) : null;
 }
 
 /** For the admin who reads the delivery log. */
