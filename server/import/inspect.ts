@@ -12,7 +12,6 @@ import { bytesOf, maximumColumns, NotInEncoding, openSource, printCell, textOf }
 import type { Cell, Source, TableRecord } from './source.ts';
 import { dateOrderIn, decimalPointIn, hasNoZone } from './values.ts';
 import type { DateOrder, DecimalPoint, Evidence } from './values.ts';
-import { readWorkbook } from './workbook.ts';
 
 export type Column = {
   name: string;
@@ -61,8 +60,11 @@ async function inspect(source: Source, maximumRows: number | undefined): Promise
 }
 
 /** The records of a table, including its header and anything above it, in batches as they are read. */
-export const recordsOf = (source: Source, delimiter: Delimiter): AsyncGenerator<TableRecord[]> =>
-  source.format === 'xlsx' ? readWorkbook(source) : readCsv(source, delimiter);
+export async function* recordsOf(source: Source, delimiter: Delimiter): AsyncGenerator<TableRecord[]> {
+  // Loaded only when needed: most files are CSV.
+  if (source.format === 'xlsx') yield* (await import('./workbook.ts')).readWorkbook(source);
+  else yield* readCsv(source, delimiter);
+}
 
 async function columnsOf(batches: AsyncIterable<TableRecord[]>, maximumRows = Infinity): Promise<Column[]> {
   let columns: Column[] | undefined;

@@ -2,6 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { Unzip, UnzipInflate } from 'fflate';
 import { UsageError } from '../config.ts';
+import { readSheet } from './sheet.ts';
 import { maximumColumns, tooLarge } from './source.ts';
 import type { Source, TableRecord } from './source.ts';
 
@@ -15,8 +16,6 @@ export async function* readWorkbook(source: Source): AsyncGenerator<TableRecord[
     throw new UsageError(`${file} is larger than ${maximum.bytes / 1_000_000} MB. Save the sheet as CSV.`);
   const parts = await unpack(file);
   source.bytesRead = size;
-  // Loaded only when needed: most files are CSV.
-  const { readSheet } = await import('./sheet.ts');
   const { sheets, rows, width, widest } = attempt(file, () => readSheet(parts));
   source.sheets = sheets;
   if (width > maximumColumns)
