@@ -10,6 +10,8 @@ export function serverSettings(statementMs: number): string {
   const settings = {
     timezone: 'UTC',
     datestyle: 'ISO',
+    // Any less, and sums and times in milliseconds would be rounded.
+    extra_float_digits: 1,
     default_transaction_isolation: String.raw`read\ committed`,
     jit: 'off',
     // Names in a backup are as format() writes them, and must be the same where it is restored.

@@ -20,6 +20,7 @@ beforeAll(async () => {
     "lock_timeout = '1ms'",
     "idle_session_timeout = '50ms'",
     'quote_all_identifiers = on',
+    'extra_float_digits = -15',
   ])
     await administer(`alter database ${database.name} set ${setting}`);
   // PostgreSQL 17 and later.
@@ -48,11 +49,17 @@ test('reads times in a database with another time zone and date style', async ()
   expect(await timesRead()).toEqual(Array.from({ length: 5 }, () => times));
 });
 
-test('resets the isolation level, JIT, timeouts and quoting of the database on every connection', async () => {
+test('resets the isolation level, JIT, timeouts, quoting and rounding of the database on every connection', async () => {
   const { pool, reads, writes, control, signIns, orm } = await openDatabase({ url });
   cleanups.push(() => orm.close());
   const timeouts = { lock_timeout: '0', idle_session_timeout: '0' };
-  const changed = { transaction_isolation: 'read committed', jit: 'off', ...timeouts, quote_all_identifiers: 'off' };
+  const changed = {
+    transaction_isolation: 'read committed',
+    jit: 'off',
+    ...timeouts,
+    quote_all_identifiers: 'off',
+    extra_float_digits: '1',
+  };
   const text = `select ${Object.keys(changed)
     .map((setting) => `current_setting('${setting}') as ${setting}`)
     .join()}`;
