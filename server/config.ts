@@ -21,20 +21,18 @@ const number = (from: number, to: number, what: string) => {
 const port = () => number(0, 65_535, 'a port number');
 const text = (minimum: number) => z.string().min(minimum, `must have at least ${minimum} characters`);
 /** Short enough that URLs starting with it fit into the contract's headers. */
-const longestUrl = 1000;
 const webUrl = () =>
-  z
-    .url({ protocol: /^https?$/, error: 'must be an http(s) URL' })
-    .max(longestUrl, `must have at most ${longestUrl} characters`);
+  z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' }).max(1000, 'must have at most 1000 characters');
 const url = (pattern: RegExp, ways: string) =>
   z.string().refine((given) => pattern.test(given) && URL.canParse(given), `must be a URL that starts with ${ways}`);
 /** To pg, these three mean verify-full. Replaced, because for them it prints a warning into the JSON log. */
 const sslAliases = /(?<=[?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/;
+const databaseForm = 'must start with postgresql:// and name one host; percent-encode its password, such as %23 for #';
 // PostgreSQL allows more than standard URLs do, such as user@/name.
 const databaseUrl = () =>
   z
     .string()
-    .regex(/^postgres(ql)?:\/\/(?:[^/?]*@)?[^/?@,]*(?:[/?]|$)/, 'must start with postgresql:// and name one host')
+    .regex(/^postgres(ql)?:\/\/(?:[^/?#]*@)?(?:\[.*?\]|[^/?#@,:]*)(?::\d+)?(?:[/?]|$)/, databaseForm)
     .transform((given) => (given.includes('uselibpqcompat=true') ? given : given.replace(sslAliases, 'verify-full')));
 const yesOrNo = () => z.stringbool('must be true or false').default(false);
 const hasCredentials = (given: string) => URL.canParse(given) && /@/.test(given.split('/')[2] ?? '');

@@ -6,6 +6,7 @@ import { describedVariables, readConfig, UsageError } from '../server/config.ts'
 
 const samplers =
   'always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off, parentbased_traceidratio';
+const databaseForm = 'must start with postgresql:// and name one host; percent-encode its password, such as %23 for #';
 
 const rejected: [name: string, value: string, sentence: string][] = [
   ['PORT', 'http', 'must be a port number from 0 to 65535'],
@@ -21,9 +22,11 @@ const rejected: [name: string, value: string, sentence: string][] = [
   ],
   ['PUBLIC_URL', 'https://api.example.com/?a=b', 'must have no ? or #, because paths are added to it'],
   ['PUBLIC_URL', 'https://api.example.com/#a', 'must have no ? or #, because paths are added to it'],
-  ['DATABASE_URL', 'mysql://db', 'must start with postgresql:// and name one host'],
-  ['DATABASE_URL', 'postgresql://me:p@a:5432,b:5432/db', 'must start with postgresql:// and name one host'],
-  ['DATABASE_POOLER_URL', 'pooler', 'must start with postgresql:// and name one host'],
+  ['DATABASE_URL', 'mysql://db', databaseForm],
+  ['DATABASE_URL', 'postgresql://me:p@a:5432,b:5432/db', databaseForm],
+  ['DATABASE_URL', 'postgresql://me:p/w@a:5432/db', databaseForm],
+  ['DATABASE_URL', 'postgresql://me:p#w@a/db', databaseForm],
+  ['DATABASE_POOLER_URL', 'pooler', databaseForm],
   ['DATABASE_POOLER_PREPARES', 'perhaps', 'must be true or false'],
   ['DATABASE_CONNECTIONS', '15', 'must be a whole number from 16 to 46'],
   ['DATABASE_CONNECTIONS', '47', 'must be a whole number from 16 to 46'],
@@ -55,7 +58,13 @@ const rejected: [name: string, value: string, sentence: string][] = [
 const accepted: Readonly<Record<string, readonly string[]>> = {
   PORT: ['0', '65535'],
   PUBLIC_URL: ['http://x', 'https://api.example.com/'.padEnd(1000, 'a')],
-  DATABASE_URL: ['postgres://me:p%40@db', 'postgresql:///name?host=/run'],
+  DATABASE_URL: [
+    'postgres://me:p%40@db',
+    'postgresql:///name?host=/run',
+    'postgresql://me@/name',
+    'postgresql://me:p%23@%2Frun/name',
+    'postgresql://me:p@[::1]:5432/name',
+  ],
   DATABASE_POOLER_PREPARES: ['true', 'false'],
   DATABASE_CONNECTIONS: ['16', '46'],
   REDIS_URL: ['redis://redis', 'rediss://redis:6380'],
