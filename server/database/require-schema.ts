@@ -13,11 +13,16 @@ export async function requireUnicode({ pool }: Pick<Database, 'pool'>): Promise<
     throw new UsageError(`its encoding is ${encoding}; create one with "encoding 'UTF8' template template0".`);
 }
 
-const insufficientPrivilege = '42501';
+const [insufficientPrivilege, duplicateTable] = ['42501', '42P07'];
 
 /** Rethrows the error of a migration. The role that serves may have fewer privileges than the one that migrates. */
 export function rejectMigration(error: unknown): never {
-  if (Object(error).code !== insufficientPrivilege) throw error;
+  const { code } = Object(error);
+  if (code === duplicateTable)
+    throw new UsageError(`it has tables of another application (${messageOf(error)}). Use a database of its own.`, {
+      cause: error,
+    });
+  if (code !== insufficientPrivilege) throw error;
   const why = `its role may not run the migrations of this release (${messageOf(error)})`;
   throw new UsageError(`${why}. Run "npx proposal-api migrate" as the role that owns the tables or the database.`, {
     cause: error,

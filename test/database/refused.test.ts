@@ -47,6 +47,18 @@ test('says what a role with too few privileges lacks', async () => {
   }
 });
 
+test('rejects a database in which another application has a table of the same name', async () => {
+  const { url, drop } = await ownDatabase();
+  try {
+    await administer('create table customers ()', [], url);
+    const why =
+      'it has tables of another application (relation "customers" already exists). Use a database of its own.';
+    expect(await list(new URL(url))).toEqual(refused(why));
+  } finally {
+    await drop();
+  }
+});
+
 test('reports a host with several addresses, none of which accepts connections', async () => {
   const addresses = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }));
   type Found = (error: null, addresses: object) => void;
