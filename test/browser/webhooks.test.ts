@@ -30,7 +30,7 @@ describe.runIf(hasChromium)('webhooks in a browser', () => {
     receiver.secrets.push((await page.locator('#secret').textContent()) ?? '');
     await page.getByRole('link', { name: 'Done' }).click();
     await page.getByRole('button', { name: 'Send a test' }).click();
-    await page.getByText('Sending starts within seconds').waitFor();
+    await page.locator('.notice:focus', { hasText: 'Sending starts within seconds' }).waitFor();
     // From here on, reloading does not say it again.
     await page.waitForURL(({ search }) => search === '');
     await until(() => typesOf(receiver), ['endpoint.test']);

@@ -5,10 +5,15 @@ import type { Visit } from './visit.ts';
 
 type Text = Html | string;
 
-/** What was done, or why not; screen readers announce it when the page opens. */
+/**
+ * What was done, or why not. Screen readers announce an alert when the page opens, but not a status: what was done takes
+ * the focus, which is also where the Tab key then continues.
+ */
 export function notice(kind: 'done' | 'plain' | 'failed', text: Text | undefined): Html | false {
   if (text === undefined) return false;
-  return html`<div class="notice ${kind}" role="${kind === 'failed' ? 'alert' : 'status'}"><p>${text}</p></div>`;
+  const role = kind === 'failed' ? 'alert' : 'status';
+  const focus = kind === 'done' && html` tabindex="-1" autofocus`;
+  return html`<div class="notice ${kind}" role="${role}" ${focus}><p>${text}</p></div>`;
 }
 
 /** A collapsible part of a page. */
