@@ -1,5 +1,5 @@
 /** Turns a method call into a request, and the response into what the caller gets. */
-import { fillPath, queryString, serviceUrl } from './url.ts';
+import { fillPath, isPlainObject, queryString, serviceUrl } from './url.ts';
 import { send, sleep as sleepFor } from './send.ts';
 import { version } from './generated.ts';
 import type { Attempt, Fetch, Received, Sleep, Wait } from './send.ts';
@@ -47,15 +47,31 @@ export type Call = (
   options?: CallOptions,
 ) => Promise<WithResponse<unknown>>;
 
-function checkLimits(timeoutMs: number, maxRetries: number): void {
+/** JavaScript callers can misspell an option, such as timeoutMs. */
+const known: Record<keyof ClientOptions, true> = {
+  baseUrl: true,
+  apiKey: true,
+  fetch: true,
+  timeoutMs: true,
+  maxRetries: true,
+  onAttempt: true,
+  onWait: true,
+  sleep: true,
+};
+
+function checkLimits(timeoutMs: number, maxRetries: number, signal?: CallOptions['signal']): void {
   if (!(timeoutMs > 0)) throw new TypeError('timeoutMs must be a number of milliseconds above 0');
   const isCount = Number.isInteger(maxRetries) && maxRetries >= 0;
   if (!isCount) throw new TypeError('maxRetries must be a whole number, 0 or above');
+  if (signal && typeof signal.throwIfAborted !== 'function')
+    throw new TypeError('signal must be an AbortSignal, such as controller.signal');
 }
 
 export function createCall(clientOptions: ClientOptions): Call {
   const { timeoutMs: defaultTimeoutMs = 30_000, maxRetries: defaultRetries = 3, onAttempt, onWait } = clientOptions;
   const { sleep = sleepFor } = clientOptions;
+  const unknown = Object.keys(clientOptions).find((name) => !Object.hasOwn(known, name));
+  if (unknown !== undefined) throw new TypeError(`createClient has no option ${unknown}`);
   checkLimits(defaultTimeoutMs, defaultRetries);
   const service = serviceUrl(clientOptions.baseUrl);
   const authorization = `Bearer ${checkKey(clientOptions.apiKey)}`;
@@ -64,7 +80,7 @@ export function createCall(clientOptions: ClientOptions): Call {
 
   return async ({ method, path, headers: names = [] }, ids, body, options = {}) => {
     const { signal, timeoutMs = defaultTimeoutMs, maxRetries = defaultRetries, headers: further, ...rest } = options;
-    checkLimits(timeoutMs, maxRetries);
+    checkLimits(timeoutMs, maxRetries, signal);
     const { given, query } = separate(names, rest);
     const url = service + fillPath(path, ids) + queryString(query);
     const headers = requestHeaders(further, given, body !== undefined);
@@ -74,10 +90,18 @@ export function createCall(clientOptions: ClientOptions): Call {
   };
 }
 
-/** JSON has no NaN: it would become `null`, which clears the field. */
-function asJson(name: string, value: unknown): unknown {
-  if (typeof value !== 'number' || Number.isFinite(value)) return value;
-  throw new TypeError(`${name} must be a finite number, not ${value}`);
+/** Rejects what JSON would lose: NaN and an invalid Date become `null`, which clears the field; a Map becomes `{}`. */
+function asJson(this: unknown, name: string, value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw new TypeError(`${name} must be a finite number, not ${value}`);
+  // `value` is what toJSON() returned.
+  if (value === null && Reflect.get(Object(this), name) !== null)
+    throw new TypeError(`${name} must be a valid Date, or a string`);
+  const isEmpty = Object(value) === value && Object.keys(Object(value)).length === 0;
+  const isLost = /^(?:bigint|function|symbol)$/.test(typeof value) || (isEmpty && !Array.isArray(value));
+  if (isLost && !isPlainObject(value))
+    throw new TypeError(`${name || 'The body'} must be JSON data, not ${Object.prototype.toString.call(value)}`);
+  return value;
 }
 
 /** `if-none-match` is the option `ifNoneMatch`. */

@@ -48,8 +48,8 @@ function method(call: Call, operation: Operation) {
   const withResponse = async (...given: unknown[]): Promise<WithResponse<unknown>> => {
     const rest = given.slice(idCount);
     const body = hasBody ? rest.shift() : undefined;
-    // The method's own type has checked the arguments; the server rejects an unknown option as an unknown parameter.
-    return call(operation, given.slice(0, idCount), body, rest[0] as CallOptions | undefined);
+    // The server rejects an unknown option as an unknown parameter.
+    return call(operation, given.slice(0, idCount), body, copied(rest[0], 'options'));
   };
   return Object.assign(async (...given: unknown[]) => (await withResponse(...given)).data, { withResponse });
 }
@@ -58,23 +58,25 @@ function listMethods(call: Call, operation: Operation, largest: number) {
   const pages = (options: CallOptions | undefined): Pages<PageShape> => ({
     largest,
     read: async (query) => {
-      const response = await call(operation, [], undefined, { ...query, ...options });
+      const response = await call(operation, [], undefined, { ...query, ...copied(options, 'options') });
       const { data, status, headers } = response;
       if (!isPage(data)) throw new ApiError(status, headers, data);
       return { ...response, data };
     },
   });
-  const list = (query?: Query, options?: CallOptions) => new List(pages(options), copied(query));
-  const sync = (query?: Query, options?: CallOptions) => new Sync(pages(options), copied(query));
+  const list = (query?: Query, options?: CallOptions) => new List(pages(options), copied(query, 'query'));
+  const sync = (query?: Query, options?: CallOptions) => new Sync(pages(options), copied(query, 'query'));
   const withResponse = async (query?: Query, options?: CallOptions) => list(query, options).withResponse();
   return { list: Object.assign(list, { withResponse }), sync };
 }
 
+const samples = { query: "{ q: 'futter', limit: 10 }", options: '{ timeoutMs: 5000 }' };
+
 /** JavaScript callers can pass anything; the entries of a Map or URLSearchParams would be lost. */
-function copied(given: unknown): Query {
-  const query = given ?? {};
-  if (!isPlainObject(query)) throw new TypeError("Pass the query as an object, such as { q: 'futter', limit: 10 }");
-  return { ...query };
+function copied(given: unknown, what: keyof typeof samples): Query {
+  const object = given ?? {};
+  if (!isPlainObject(object)) throw new TypeError(`Pass the ${what} as an object, such as ${samples[what]}`);
+  return { ...object };
 }
 
 /** Checks only what the client itself relies on, so that a newer server stays readable. */

@@ -31,6 +31,9 @@ export class Sync<Page extends PageShape> implements AsyncIterable<RecordOf<Page
 
   /** @internal */
   constructor(pages: Pages<Page>, { since, checkpoint, ...query }: Query & Start) {
+    // JavaScript callers can pass the parameters of a list.
+    const own = ['sort', 'updatedSince', 'cursor'].find((name) => query[name] !== undefined);
+    if (own !== undefined) throw new TypeError(`A sync sets ${own} itself: pass since or checkpoint`);
     this.#pages = pages;
     this.#query = query;
     const text = since instanceof Date ? timeText(since) : since;

@@ -43,6 +43,7 @@ export async function unwrapWebhook(
   // JavaScript callers can pass a body that a framework has parsed, or a property that does not exist.
   if (isPlainObject(body ?? {}))
     throw new TypeError('body must be the text or bytes of the request as received, not parsed JSON');
+  if (Object(headers) !== headers) throw new TypeError('headers must be the headers of the request');
   const id = headerOf(headers, 'webhook-id');
   const timestamp = headerOf(headers, 'webhook-timestamp');
   const signatures = headerOf(headers, 'webhook-signature');

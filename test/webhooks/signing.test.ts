@@ -55,6 +55,9 @@ test('typical mistakes of JavaScript callers get a TypeError that explains them'
     await expect(unwrapWebhook(sent, headers, newSecret(), { now })).rejects.toThrow(
       new TypeError('body must be the text or bytes of the request as received, not parsed JSON'),
     );
+  await expect(unwrapWebhook(body, rawBody, newSecret(), { now })).rejects.toThrow(
+    new TypeError('headers must be the headers of the request'),
+  );
   const unset = process.env.NO_SUCH_SECRET;
   for (const secret of [unset, [unset], []])
     // @ts-expect-error an environment variable that is not set
