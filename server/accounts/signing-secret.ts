@@ -14,9 +14,11 @@ export async function readSecret(pool: pg.Pool): Promise<string> {
 export async function signingSecret(pool: pg.Pool, given: string | undefined, warn: (message: string) => void) {
   let secret = given ?? (await readSecret(pool));
   const accepted = fingerprintsOf(secret);
-  const { rows } = await pool.query<{ fingerprint: string | null }>('select fingerprint from sign_in.secret');
-  const before = rows[0]?.fingerprint ?? null;
-  if (before !== accepted[0]) await pool.query('update sign_in.secret set fingerprint = $1', [accepted[0]]);
+  const text = `select fingerprint, current_setting('transaction_read_only') = 'off' as writable from sign_in.secret`;
+  const { rows } = await pool.query<{ fingerprint: string | null; writable: boolean }>(text);
+  const { fingerprint: before = null, writable } = rows[0] ?? {};
+  // A standby serves reads.
+  if (before !== accepted[0] && writable) await pool.query('update sign_in.secret set fingerprint = $1', [accepted[0]]);
   if (before !== null && !accepted.includes(before))
     warn(
       'AUTH_SECRET differs from the one that this database was last served with. Sessions, open forms and cursors signed with that one are rejected. Use the same one in every process; to change it, set AUTH_SECRET=new,old for a while.',

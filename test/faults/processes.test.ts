@@ -81,7 +81,7 @@ test('warns at startup of too few connections, of stores and folders that cannot
   expect(first.output.text).toMatch(/^Warning: no temporary file can be created in \/dev\/null\/tmp \(ENOTDIR.+$/m);
   expect(await first.end('SIGTERM')).toBe(0);
   await administer(`alter database ${name} set default_transaction_read_only = on`);
-  const second = await startServing([], environment);
+  const second = await startServing([], { ...environment, AUTH_SECRET: 'a secret that it was not served with' });
   expect(second.output.text).toMatch(/^Warning: the database is read-only, .+$/m);
   expect(await second.end('SIGTERM')).toBe(0);
 });
