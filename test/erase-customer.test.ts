@@ -362,7 +362,8 @@ describe('a write that waits for an erasure', () => {
         { externalId, name: 'Z', email: 'new@example.com' },
         { externalId: 'other', name: 'Other', email: 'other@example.com' },
       ];
-      const report = await during(tenant, id, () => importInto(world, tenant, { match }).rows('customers', ...rows));
+      const importing = importInto(world, tenant, { choices: { match } });
+      const report = await during(tenant, id, () => importing.rows('customers', ...rows));
       expect(report).toMatchObject({ created: 1, rejected: 1 });
       expect(report.errors.map(({ code }) => code)).toEqual(['external_id_erased']);
       expect((await tenant.call('GET', '/v1/customers')).body.data).toHaveLength(2);

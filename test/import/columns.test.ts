@@ -1,20 +1,18 @@
 import type { ImportKind } from '../../server/entities/upload.ts';
 import { describe, expect, test } from 'vitest';
 import { isHeaderBelow, likelierKind, proposeChoices } from '../../server/import/guess.ts';
-import { importFile } from '../../server/import/import-file.ts';
 import type { ImportOptions } from '../../server/import/import-file.ts';
 import { inspectFile } from '../../server/import/inspect.ts';
 import { presetNames } from '../../server/import/presets/presets.ts';
 import { useWorld } from '../world.ts';
-import { counts, fetchRecord, withFile } from './importing.ts';
+import { counts, fetchRecord, importInto, withFile } from './importing.ts';
 
 const world = useWorld();
 
 async function start() {
   const tenant = await world.organization();
-  const { organization } = tenant;
   const csv = (kind: ImportKind, text: string, choices: ImportOptions['choices'] = {}) =>
-    withFile('rows.csv', text, (file) => importFile({ database: world.database, organization, kind, file, choices }));
+    importInto(world, tenant, { choices }).csv(kind, text);
   return { csv, fetch: (kind: ImportKind, externalId: string) => fetchRecord(tenant, kind, externalId) };
 }
 

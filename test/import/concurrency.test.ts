@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { importFile } from '../../server/import/import-file.ts';
 import { waitingStatements } from '../locks.ts';
 import { patientConnection } from '../patient.ts';
 import { useWorld } from '../world.ts';
-import { counts, fetchRecord, importInto, withFile } from './importing.ts';
+import { counts, fetchRecord, importInto } from './importing.ts';
 
 const world = useWorld();
 
@@ -100,10 +99,7 @@ describe('during an import', () => {
     const text = `update ${kind} set ${theirs} where organization_id = $1 and external_id = $2`;
     await writer.query(text, [tenant.organization.id, externalId]);
     // As from the settings pages, which do not wait for another import, but do wait for other writers.
-    const { organization } = tenant;
-    const importing = withFile('rows.jsonl', JSON.stringify({ externalId, ...change }), (file) =>
-      importFile({ database: world.database, organization, kind, file, isWaiting: false }),
-    );
+    const importing = importInto(world, tenant, { isWaiting: false }).rows(kind, { externalId, ...change });
     await isWaitingForLock(kind);
     await writer.query('commit');
     writer.release();
@@ -157,15 +153,9 @@ describe('during an import', () => {
 test('an import stopped halfway continues there when run again', async () => {
   const { tenant, rows } = await start();
   const all = Array.from({ length: 3500 }, (_, index) => ({ externalId: `C-${index}`, name: `Customer ${index}` }));
-  const text = all.map((row) => `${JSON.stringify(row)}\n`).join('');
-  const { organization } = tenant;
   const stop = new AbortController();
-  await withFile('rows.jsonl', text, async (file) => {
-    const onProgress = () => stop.abort();
-    const { database } = world;
-    const run = importFile({ database, organization, kind: 'customers', file, signal: stop.signal, onProgress });
-    await expect(run).rejects.toThrow('aborted');
-  });
+  const stopping = importInto(world, tenant, { signal: stop.signal, onProgress: () => stop.abort() });
+  await expect(stopping.rows('customers', ...all)).rejects.toThrow('aborted');
   const report = await rows('customers', ...all);
   expect(report).toMatchObject({ read: 3500, created: 2500, unchanged: 1000 });
 });

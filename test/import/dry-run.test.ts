@@ -1,21 +1,13 @@
-import type { ImportChoices, ImportKind } from '../../server/entities/upload.ts';
+import type { ImportChoices } from '../../server/entities/upload.ts';
 import { describe, expect, test } from 'vitest';
-import { importFile } from '../../server/import/import-file.ts';
 import { useWorld } from '../world.ts';
-import { counts, fetchRecord, importInto, withFile } from './importing.ts';
+import { counts, fetchRecord, importInto } from './importing.ts';
 
 const world = useWorld();
 
 async function start() {
   const tenant = await world.organization();
-  const { organization } = tenant;
-  const { database } = world;
-  const run =
-    (dryRun: boolean, choices: ImportChoices) =>
-    (kind: ImportKind, ...rows: object[]) =>
-      withFile('rows.jsonl', rows.map((row) => `${JSON.stringify(row)}\n`).join(''), (file) =>
-        importFile({ database, organization, kind, file, dryRun, choices }),
-      );
+  const run = (dryRun: boolean, choices: ImportChoices) => importInto(world, tenant, { dryRun, choices }).rows;
   return { tenant, run, dry: run(true, {}), ...importInto(world, tenant) };
 }
 

@@ -178,12 +178,10 @@ describe('a file with bad rows', () => {
   });
 
   test('reports the first thousand errors, and passes every one to a listener', async () => {
-    const { organization } = await world.organization();
     const lines: number[] = [];
     const onRow = ({ line }: { line: number }) => void lines.push(line);
-    const report = await withFile('rows.ndjson', '{}\n'.repeat(1500), (file) =>
-      importFile({ database: world.database, organization, kind: 'customers', file, onRow }),
-    );
+    const importing = importInto(world, await world.organization(), { onRow });
+    const report = await importing.file('customers', 'rows.ndjson', '{}\n'.repeat(1500));
     expect(report).toMatchObject({ read: 1500, rejected: 1500 });
     expect(report.errors).toHaveLength(1000);
     expect(lines).toEqual(Array.from({ length: 1500 }, (_, index) => index + 1));

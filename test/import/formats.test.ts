@@ -2,23 +2,17 @@ import type { ImportKind } from '../../server/entities/upload.ts';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { exampleId } from '../../contract/examples.ts';
-import { importFile } from '../../server/import/import-file.ts';
 import type { ImportOptions } from '../../server/import/import-file.ts';
 import { useWorld } from '../world.ts';
-import { counts, fetchRecord, importInto, withFile } from './importing.ts';
+import { counts, fetchRecord, importInto } from './importing.ts';
 
 const world = useWorld();
 
 async function start(currency = 'USD') {
   const tenant = await world.organization({ currency });
-  const { organization } = tenant;
-  const file = (kind: ImportKind, name: string, content: string | Buffer) =>
-    withFile(name, content, (path) => importFile({ database: world.database, organization, kind, file: path }));
   const choosing = (kind: ImportKind, text: string, choices: ImportOptions['choices']) =>
-    withFile('rows.csv', text, (path) =>
-      importFile({ database: world.database, organization, kind, file: path, choices }),
-    );
-  return { tenant, file, choosing, ...importInto(world, tenant) };
+    importInto(world, tenant, { choices }).csv(kind, text);
+  return { tenant, choosing, ...importInto(world, tenant) };
 }
 
 describe('real-world CSV', () => {
@@ -333,7 +327,7 @@ describe('JSON', () => {
   ];
 
   test.each([{ map: { name: 'notes' } }, { restToMetadata: true }])('has no columns to map: %j', async (choices) => {
-    const { rows } = importInto(world, await world.organization(), choices);
+    const { rows } = importInto(world, await world.organization(), { choices });
     await expect(rows('customers', ...records)).rejects.toThrow(
       'Column mapping applies to CSV files and workbooks only.',
     );
@@ -353,7 +347,7 @@ describe('JSON', () => {
   test('is matched as its owner says, although it has no columns', async () => {
     const { tenant, rows } = await start();
     await rows('customers', { externalId: 'C-1', email: 'ana@example.com' });
-    const byEmail = importInto(world, tenant, { map: {}, match: 'email' });
+    const byEmail = importInto(world, tenant, { choices: { map: {}, match: 'email' } });
     const report = await byEmail.rows('customers', { email: 'ana@example.com', name: 'Ana' });
     expect(report).toEqual(counts({ read: 1, updated: 1 }));
   });

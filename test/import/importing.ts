@@ -1,9 +1,10 @@
 /** Imports rows of a test from files, as the command does. */
-import type { ImportChoices, ImportKind } from '../../server/entities/upload.ts';
+import type { ImportKind } from '../../server/entities/upload.ts';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { importFile } from '../../server/import/import-file.ts';
+import type { ImportOptions } from '../../server/import/import-file.ts';
 import type { Report } from '../../server/import/report.ts';
 import type { Tenant, World } from '../world.ts';
 
@@ -24,18 +25,24 @@ export async function withFile<T>(
 }
 
 export type Importing = {
+  file(kind: ImportKind, name: string, content: string | Buffer): Promise<Report>;
   csv(kind: ImportKind, text: string | Buffer): Promise<Report>;
   /** One row per line: an object as JSON, a string unchanged. */
   rows(kind: ImportKind, ...rows: (object | string)[]): Promise<Report>;
 };
 
-export function importInto({ database }: World, { organization }: Tenant, choices: ImportChoices = {}): Importing {
-  const run = (kind: ImportKind, name: string, content: string | Buffer) =>
-    withFile(name, content, (file) => importFile({ database, organization, kind, file, choices }));
+export function importInto(
+  { database }: World,
+  { organization }: Tenant,
+  options: Partial<ImportOptions> = {},
+): Importing {
+  const file: Importing['file'] = (kind, name, content) =>
+    withFile(name, content, (path) => importFile({ database, organization, kind, file: path, ...options }));
   return {
-    csv: (kind, text) => run(kind, 'rows.csv', text),
+    file,
+    csv: (kind, text) => file(kind, 'rows.csv', text),
     rows: (kind, ...rows) =>
-      run(kind, 'rows.jsonl', rows.map((row) => `${typeof row === 'string' ? row : JSON.stringify(row)}\n`).join('')),
+      file(kind, 'rows.jsonl', rows.map((row) => `${typeof row === 'string' ? row : JSON.stringify(row)}\n`).join('')),
   };
 }
 

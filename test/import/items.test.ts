@@ -6,11 +6,9 @@ const world = useWorld();
 
 async function start(currency = 'USD') {
   const tenant = await world.organization({ currency });
-  return {
-    tenant,
-    importing: importInto(world, tenant),
-    fetch: (externalId: string) => fetchRecord(tenant, 'items', externalId),
-  };
+  const importing = importInto(world, tenant);
+  const save = (...rows: object[]) => importing.rows('items', ...rows);
+  return { tenant, importing, save, fetch: (externalId: string) => fetchRecord(tenant, 'items', externalId) };
 }
 
 const chai = { externalId: 'I-1', type: 'product', name: 'Chai', unitPrice: '18', sku: 'NW-1' };
@@ -47,15 +45,13 @@ describe('importing items', () => {
   });
 
   test('treats the same number in a different form as unchanged', async () => {
-    const { importing, fetch } = await start();
-    await importing.rows('items', { ...chai, taxRate: '8.25' });
+    const { fetch, save } = await start();
+    await save({ ...chai, taxRate: '8.25' });
     const before = await fetch('I-1');
-    expect(await importing.rows('items', { ...chai, unitPrice: 18, taxRate: '8.2500' })).toEqual(
-      counts({ read: 1, unchanged: 1 }),
-    );
+    expect(await save({ ...chai, unitPrice: 18, taxRate: '8.2500' })).toEqual(counts({ read: 1, unchanged: 1 }));
     expect(await fetch('I-1')).toEqual(before);
     expect(
-      await importing.rows('items', {
+      await save({
         externalId: 'I-1',
         unitPrice: '18.0001',
         createdAt: '2020-01-01T01:00:00+01:00',
@@ -65,14 +61,14 @@ describe('importing items', () => {
   });
 
   test('rejects a sku taken by an item outside the file, and names that item’s id', async () => {
-    const { tenant, importing } = await start();
+    const { tenant, save } = await start();
     const { body } = await tenant.call('POST', '/v1/items', {
       type: 'product',
       name: 'Old',
       unitPrice: '1',
       sku: 'nw-1',
     });
-    const report = await importing.rows('items', chai, { ...chai, externalId: 'I-2', sku: 'NW-2' });
+    const report = await save(chai, { ...chai, externalId: 'I-2', sku: 'NW-2' });
     expect(report).toEqual(
       counts({
         read: 2,
@@ -84,13 +80,13 @@ describe('importing items', () => {
   });
 
   test('rejects a sku taken by an earlier row', async () => {
-    const { tenant, importing } = await start();
-    const report = await importing.rows('items', chai, { ...chai, externalId: 'I-2', sku: 'nw-1' });
+    const { tenant, save } = await start();
+    const report = await save(chai, { ...chai, externalId: 'I-2', sku: 'nw-1' });
     expect(report.errors).toEqual([
       { line: 2, field: 'sku', code: 'sku_taken', message: 'is taken by the row with the externalId I-1' },
     ]);
     const { externalId: _, ...plain } = { ...chai, sku: 'NW-2' };
-    const creating = await importInto(world, tenant, { match: 'none' }).rows('items', plain, plain);
+    const creating = await importInto(world, tenant, { choices: { match: 'none' } }).rows('items', plain, plain);
     expect(creating.errors).toEqual([
       { line: 2, field: 'sku', code: 'sku_taken', message: 'is taken by an earlier row' },
     ]);
@@ -99,23 +95,23 @@ describe('importing items', () => {
   test.each(['sku', 'none'] as const)(
     'names the item that has the externalId of a row matched by %s',
     async (match) => {
-      const { tenant, importing, fetch } = await start();
-      await importing.rows('items', chai);
+      const { tenant, fetch, save } = await start();
+      await save(chai);
       const { id } = await fetch('I-1');
       const rows = ['I-0', 'I-1', 'I-2'].map((externalId) => ({ ...chai, externalId, sku: `of ${externalId}` }));
-      const report = await importInto(world, tenant, { match }).rows('items', ...rows);
+      const report = await importInto(world, tenant, { choices: { match } }).rows('items', ...rows);
       const error = { line: 2, field: 'externalId', code: 'external_id_taken', message: `is taken by ${id}` };
       expect(report).toEqual(counts({ read: 3, created: 2, rejected: 1, errors: [error] }));
     },
   );
 
   test('keeps every other row of a batch in which only the database detects the conflict', async () => {
-    const { importing, fetch } = await start();
-    await importing.rows('items', chai);
+    const { fetch, save } = await start();
+    await save(chai);
     const { id } = await fetch('I-1');
     const others = Array.from({ length: 20 }, (_, index) => ({ ...chai, externalId: `O-${index}`, sku: `O-${index}` }));
     // The row of I-1 does not mention its sku, which it therefore keeps.
-    const report = await importing.rows('items', { externalId: 'I-1', name: 'Tea' }, ...others, {
+    const report = await save({ externalId: 'I-1', name: 'Tea' }, ...others, {
       ...chai,
       externalId: 'I-2',
     });

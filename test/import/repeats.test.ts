@@ -106,7 +106,7 @@ test('finds repeats in files of any length, and in rows on the same line', () =>
 
 test('a row without an externalId changes the record that an earlier row with one has created', async () => {
   const tenant = await world.organization();
-  const { rows } = importInto(world, tenant, { match: 'email' });
+  const { rows } = importInto(world, tenant, { choices: { match: 'email' } });
   const given = [
     { externalId: 'R-1', email: 'ana@example.com' },
     { email: 'Ana@example.com', name: 'Ana' },
@@ -117,7 +117,7 @@ test('a row without an externalId changes the record that an earlier row with on
 
 test('rows with one sku are noted, by which the later one wins', async () => {
   const tenant = await world.organization();
-  const { rows } = importInto(world, tenant, { match: 'sku' });
+  const { rows } = importInto(world, tenant, { choices: { match: 'sku' } });
   const item = { type: 'product', name: 'Tea', unitPrice: '1' };
   const { notes } = await rows('items', { ...item, sku: 'S' }, { ...item, name: 'Chai', sku: 's' });
   expect(notes).toEqual(['Line 2 repeats the sku s of line 1: the later line wins.']);
