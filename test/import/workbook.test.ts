@@ -27,33 +27,45 @@ function workbook(rows: string, further: Record<string, string> = {}): Buffer {
   return Buffer.from(zipSync(Object.fromEntries(Object.entries(files).map(([name, text]) => [name, xml(text)]))));
 }
 
-const cell = (at: string, text: string) => `<c r="${at}" t="inlineStr"><is><t>${text}</t></is></c>`;
+type Cell = string | { coded: string };
+
+/** A cell that is more than a text: what follows its reference. */
+const coded = (text: string): Cell => ({ coded: text });
+const number = (value: string, style?: number): Cell =>
+  coded(`${style === undefined ? '' : `s="${style}"`}><v>${value}</v>`);
+const cell = (at: string, content: Cell) =>
+  typeof content === 'string'
+    ? `<c r="${at}" t="inlineStr"><is><t>${content}</t></is></c>`
+    : `<c r="${at}" ${content.coded}</c>`;
+
+/** Rows from the given one on, whose cells start at the left or in the first of `letters`. */
+const rowsFrom = (first: number, rows: Cell[][], letters = 'ABCDEFG') =>
+  rows
+    .map((row, index) => {
+      const cells = row.map((content, column) => cell(`${letters[column]}${first + index}`, content));
+      return `<row r="${first + index}">${cells.join('')}</row>`;
+    })
+    .join('');
+const table = (...rows: Cell[][]) => rowsFrom(1, rows);
+const oneCustomer = table(['externalId', 'name'], ['C-1', 'Ann']);
 
 async function run(content: Buffer, kind: 'customers' | 'items') {
   const tenant = await world.organization();
-  const { organization } = tenant;
-  const report = await withFile('sheet.xlsx', content, (file) =>
-    importFile({ database: world.database, organization, kind, file }),
-  );
-  return { tenant, report };
+  return { tenant, report: await importInto(world, tenant).file(kind, 'sheet.xlsx', content) };
 }
 
 test('may not have ids whose digits a number cannot hold', async () => {
-  const header = cell('A1', 'externalId') + cell('B1', 'name') + cell('C1', 'notes');
-  const row = `<c r="A2"><v>4006381333931</v></c>${cell('B2', 'Ann')}<c r="C2"><v>1.23456789012346E+16</v></c>`;
-  const lost = `<c r="A3"><v>1234567890123460</v></c>${cell('B3', 'Ben')}`;
-  const { tenant, report } = await run(
-    workbook(`<row r="1">${header}</row><row r="2">${row}</row><row r="3">${lost}</row>`),
-    'customers',
-  );
+  const row = [number('4006381333931'), 'Ann', number('1.23456789012346E+16')];
+  const lost = [number('1234567890123460'), 'Ben'];
+  const content = workbook(table(['externalId', 'name', 'notes'], row, lost));
+  const { tenant, report } = await run(content, 'customers');
   expect(report).toMatchObject({ created: 1, rejected: 1, errors: [{ line: 3, field: 'externalId' }] });
   expect((await fetchRecord(tenant, 'customers', '4006381333931')).notes).toBe('12345678901234600');
 });
 
 test('rejects cells whose formula has failed, also in CSV and in other languages', async () => {
-  const header = cell('A1', 'externalId') + cell('B1', 'name') + cell('C1', 'notes');
-  const row = `${cell('A2', 'C-1')}<c r="B2" s="0" t="e"><f>1/0</f><v>#DIV/0!</v></c>${cell('C2', 'in #REF! we trust')}`;
-  const { tenant, report } = await run(workbook(`<row r="1">${header}</row><row r="2">${row}</row>`), 'customers');
+  const row = ['C-1', coded('s="0" t="e"><f>1/0</f><v>#DIV/0!</v>'), 'in #REF! we trust'];
+  const { tenant, report } = await run(workbook(table(['externalId', 'name', 'notes'], row)), 'customers');
   const message = 'is the error #DIV/0! of a formula: correct the formula, or empty the cell';
   expect(report.errors).toEqual([{ line: 2, field: 'name', code: 'invalid_characters', message }]);
   const csv = 'externalId;name;notes;email\nC-2;Ann;#BEZUG!;Err:502\nC-3;Bo;in #REF! we trust;\n';
@@ -65,14 +77,13 @@ test('rejects cells whose formula has failed, also in CSV and in other languages
 });
 
 test('rejects cells whose formula has never been calculated, but not those whose result is an empty text', async () => {
-  const header = cell('A1', 'externalId') + cell('B1', 'name') + cell('C1', 'notes');
   // As programs write them, with and without an empty value.
   const rows = [
-    `${cell('A2', 'C-2')}<c r="B2"><f>1+1</f></c>`,
-    `${cell('A3', 'C-3')}<c r="B3" t="n"><f>1+1</f><v/></c>`,
-    `${cell('A4', 'C-4')}${cell('B4', 'Ann')}<c r="C4" t="str"><f>""</f><v></v></c>`,
-  ].map((row, index) => `<row r="${index + 2}">${row}</row>`);
-  const { tenant, report } = await run(workbook(`<row r="1">${header}</row>${rows.join('')}`), 'customers');
+    ['C-2', coded('><f>1+1</f>')],
+    ['C-3', coded('t="n"><f>1+1</f><v/>')],
+    ['C-4', 'Ann', coded('t="str"><f>""</f><v></v>')],
+  ];
+  const { tenant, report } = await run(workbook(table(['externalId', 'name', 'notes'], ...rows)), 'customers');
   const message = 'is a formula without its result: open the file in a spreadsheet program, and save it there';
   const error = { field: 'name', code: 'invalid_characters', message };
   expect(report.errors).toEqual([
@@ -84,13 +95,11 @@ test('rejects cells whose formula has never been calculated, but not those whose
 
 test('reads the numbers, dates and booleans of a workbook as they are', async () => {
   const names = ['externalId', 'type', 'name', 'unitPrice', 'taxable', 'createdAt', 'description'];
-  const header = names.map((name, index) => cell(`${'ABCDEFG'[index]}1`, name)).join('');
-  const row = `<c r="A2"><v>1001</v></c>${cell('B2', 'product')}${cell('C2', 'Stuhl')}<c r="D2"><v>1.125</v></c><c r="E2" t="b"><v>0</v></c><c r="F2" s="1"><v>46023</v></c><c r="G2" s="1"><v>46023</v></c>`;
-  const sums = `<c r="A3"><v>1002</v></c>${cell('B3', 'product')}${cell('C3', 'Tisch')}<c r="D3"><v>0.30000000000000004</v></c><c r="F3" t="d"><v>2026-01-02T03:04:05.678Z</v></c><c r="G3" t="d"><v>2026-01-02T00:00:00.000Z</v></c>`;
-  const { tenant, report } = await run(
-    workbook(`<row r="1">${header}</row><row r="2">${row}</row><row r="3">${sums}</row>`),
-    'items',
-  );
+  const date = number('46023', 1);
+  const row = [number('1001'), 'product', 'Stuhl', number('1.125'), coded('t="b"><v>0</v>'), date, date];
+  const dates = ['2026-01-02T03:04:05.678Z', '2026-01-02T00:00:00.000Z'].map((at) => coded(`t="d"><v>${at}</v>`));
+  const sums = [number('1002'), 'product', 'Tisch', number('0.30000000000000004'), coded('>'), ...dates];
+  const { tenant, report } = await run(workbook(table(names, row, sums)), 'items');
   expect(report).toMatchObject({ read: 2, created: 2, errors: [] });
   expect(await fetchRecord(tenant, 'items', '1001')).toMatchObject({
     unitPrice: '1.125',
@@ -110,9 +119,8 @@ test.each([
   ['18264.000694444442', '1950-01-01T00:01:00.000Z'],
   ['46022.35416809028', '2025-12-31T08:30:00.123Z'],
 ])('reads the time %s in a workbook to the millisecond', async (serial, createdAt) => {
-  const header = ['externalId', 'name', 'createdAt'].map((name, index) => cell(`${'ABC'[index]}1`, name)).join('');
-  const row = `${cell('A2', 'C-1')}${cell('B2', 'Ann')}<c r="C2" s="1"><v>${serial}</v></c>`;
-  const { tenant } = await run(workbook(`<row r="1">${header}</row><row r="2">${row}</row>`), 'customers');
+  const rows = table(['externalId', 'name', 'createdAt'], ['C-1', 'Ann', number(serial, 1)]);
+  const { tenant } = await run(workbook(rows), 'customers');
   expect((await fetchRecord(tenant, 'customers', 'C-1')).createdAt).toBe(createdAt);
 });
 
@@ -129,10 +137,8 @@ test.each([
   ['Standard', '46023'],
 ])('reads 46023 in the format %s as %s', async (code, text) => {
   const styles = `<styleSheet xmlns="${main}"><numFmts><numFmt numFmtId="164" formatCode="${code}"/></numFmts><cellXfs><xf numFmtId="164"/></cellXfs></styleSheet>`;
-  const header = ['externalId', 'name', 'metadata.shown'].map((name, index) => cell(`${'ABC'[index]}1`, name)).join('');
-  const row = `${cell('A2', 'C-1')}${cell('B2', 'Ann')}<c r="C2" s="0"><v>46023</v></c>`;
-  const content = workbook(`<row r="1">${header}</row><row r="2">${row}</row>`, { 'xl/styles.xml': styles });
-  const { tenant } = await run(content, 'customers');
+  const rows = table(['externalId', 'name', 'metadata.shown'], ['C-1', 'Ann', number('46023', 0)]);
+  const { tenant } = await run(workbook(rows, { 'xl/styles.xml': styles }), 'customers');
   expect((await fetchRecord(tenant, 'customers', 'C-1')).metadata).toEqual({ shown: text });
 });
 
@@ -144,17 +150,15 @@ test.each([
   ['0.7295138888888889', '17:30:30'],
   ['0', '00:00'],
 ])('reads the time %s in a workbook as %s, as far as it can be displayed', async (serial, time) => {
-  const header = ['externalId', 'name', 'metadata.opens'].map((name, index) => cell(`${'ABC'[index]}1`, name)).join('');
-  const row = `${cell('A2', 'C-1')}${cell('B2', 'Ann')}<c r="C2" s="1"><v>${serial}</v></c>`;
-  const { tenant } = await run(workbook(`<row r="1">${header}</row><row r="2">${row}</row>`), 'customers');
+  const rows = table(['externalId', 'name', 'metadata.opens'], ['C-1', 'Ann', number(serial, 1)]);
+  const { tenant } = await run(workbook(rows), 'customers');
   expect((await fetchRecord(tenant, 'customers', 'C-1')).metadata).toEqual({ opens: time });
 });
 
 test('reads what other programs write: years from 1904 as LibreOffice marks them, and references to any character', async () => {
   const book = `<workbook xmlns="${main}" xmlns:r="${office}"><workbookPr date1904="true"/><sheets><sheet name="S" sheetId="1" r:id="r1"/></sheets></workbook>`;
-  const header = cell('A1', 'externalId') + cell('B1', 'name') + cell('C1', 'createdAt');
-  const row = `${cell('A2', 'C-1')}${cell('B2', '&#65;&#252;&#x1F642;&#128578;&amp;#128578;')}<c r="C2" s="1"><v>43000</v></c>`;
-  const content = workbook(`<row r="1">${header}</row><row r="2">${row}</row>`, { 'xl/workbook.xml': book });
+  const row = ['C-1', '&#65;&#252;&#x1F642;&#128578;&amp;#128578;', number('43000', 1)];
+  const content = workbook(table(['externalId', 'name', 'createdAt'], row), { 'xl/workbook.xml': book });
   const { tenant } = await run(content, 'customers');
   const { name, createdAt } = await fetchRecord(tenant, 'customers', 'C-1');
   expect({ name, createdAt }).toEqual({ name: 'Aü🙂🙂&#128578;', createdAt: '2021-09-23T00:00:00.000Z' });
@@ -185,14 +189,16 @@ test('reads the text of a cell however it is written', async () => {
 });
 
 test('says where a value is that makes a table too wide, and skips empty rows above one that is far below', async () => {
-  const table = `<row r="1">${cell('A1', 'externalId')}${cell('B1', 'name')}</row><row r="2">${cell('A2', 'C-1')}${cell('B2', 'Ann')}</row>`;
   // Cells that only have a format or spaces are empty.
   const formatted = `<row r="3">${cell('XFC3', ' ')}<c r="XFD3" s="1"/></row>`;
-  const below = await run(workbook(`${table}${formatted}<row r="1048576">${cell('B1048576', 'x')}</row>`), 'customers');
+  const below = await run(
+    workbook(`${oneCustomer}${formatted}<row r="1048576">${cell('B1048576', 'x')}</row>`),
+    'customers',
+  );
   expect(below.report).toMatchObject({ created: 1, errors: [{ line: 1_048_576, field: 'externalId' }] });
-  const inside = workbook(`${table}<row r="3">${cell('ALL3', 'x')}</row>`);
+  const inside = workbook(`${oneCustomer}<row r="3">${cell('ALL3', 'x')}</row>`);
   await expect(run(inside, 'customers')).rejects.toThrow('column 1000 has no name');
-  const wide = workbook(`${table}<row r="20000">${cell('XFD20000', 'x')}</row>`);
+  const wide = workbook(`${oneCustomer}<row r="20000">${cell('XFD20000', 'x')}</row>`);
   await expect(run(wide, 'customers')).rejects.toThrow(
     'has a value in XFD20000, but may have only 1000 columns. Delete the columns to the right of the table.',
   );
@@ -202,17 +208,14 @@ test('reads a percentage in a workbook as its cell shows it', async () => {
   const formats = '<numFmt numFmtId="164" formatCode="0.0\\ %"/><numFmt numFmtId="165" formatCode="0.0&quot;%&quot;"/>';
   const styles = `<styleSheet xmlns="${main}"><numFmts>${formats}</numFmts><cellStyleXfs><xf numFmtId="9"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="9"/><xf numFmtId="164"/><xf numFmtId="165"/><xf numFmtId="10"/></cellXfs></styleSheet>`;
   const names = ['externalId', 'type', 'name', 'unitPrice', 'taxRate', 'metadata.margin'];
-  const header = names.map((name, index) => cell(`${'ABCDEF'[index]}1`, name)).join('');
-  const row = (line: number, price: string, rate: string, margin: string) =>
-    `<row r="${line}">${cell(`A${line}`, `I-${line}`)}${cell(`B${line}`, 'product')}${cell(`C${line}`, 'Tea')}<c r="D${line}" ${price}</c><c r="E${line}" ${rate}</c><c r="F${line}" ${margin}</c></row>`;
+  const row = (id: string, price: Cell, rate: Cell, margin: Cell) => [id, 'product', 'Tea', price, rate, margin];
   const rows = [
-    row(2, 's="0"><v>1.5</v>', 's="1"><v>0.07</v>', 's="2" t="n"><f>1/8</f><v>0.125</v>'),
-    row(3, 's="3"><v>1.5</v>', 's="2"><f t="shared" si="0"/><v>5.5E-2</v>', 's="3"><v>0.19</v>'),
-    row(4, 's="4"><v>1.5</v>', 's="3"><v>19</v>', 's="2" t="str"><v>0.5</v>'),
-    row(5, 's="0"><v>1.5</v>', 's="1"><v></v>', 's="2" t="str"><f>A1</f><v></v>'),
+    row('I-2', number('1.5', 0), number('0.07', 1), coded('s="2" t="n"><f>1/8</f><v>0.125</v>')),
+    row('I-3', number('1.5', 3), coded('s="2"><f t="shared" si="0"/><v>5.5E-2</v>'), number('0.19', 3)),
+    row('I-4', number('1.5', 4), number('19', 3), coded('s="2" t="str"><v>0.5</v>')),
+    row('I-5', number('1.5', 0), number('', 1), coded('s="2" t="str"><f>A1</f><v></v>')),
   ];
-  const content = workbook(`<row r="1">${header}</row>${rows.join('')}`, { 'xl/styles.xml': styles });
-  const { tenant, report } = await run(content, 'items');
+  const { tenant, report } = await run(workbook(table(names, ...rows), { 'xl/styles.xml': styles }), 'items');
   expect(report).toMatchObject({ created: 3, rejected: 1, errors: [{ line: 4, field: 'unitPrice' }], notes: [] });
   const stored = { unitPrice: '1.50', taxRate: '7', metadata: { margin: '12.5%' } };
   expect(await fetchRecord(tenant, 'items', 'I-2')).toMatchObject(stored);
@@ -228,17 +231,13 @@ test('reads a number in a workbook with the leading zeros that its cell shows', 
   const formats = '<numFmt numFmtId="164" formatCode="00000"/><numFmt numFmtId="165" formatCode="0000000000000000"/>';
   const styles = `<styleSheet xmlns="${main}"><numFmts>${formats}</numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="165"/></cellXfs></styleSheet>`;
   const names = ['externalId', 'name', 'address.postalCode', 'metadata.rate'];
-  const header = names.map((name, index) => cell(`${'ABCD'[index]}1`, name)).join('');
-  const row = (line: number, id: string, code: string, rate: string) =>
-    `<row r="${line}"><c r="A${line}" ${id}</c>${cell(`B${line}`, 'Ann')}<c r="C${line}" ${code}</c><c r="D${line}" ${rate}</c></row>`;
   const rows = [
-    row(2, 's="1"><v>7</v>', 's="1" t="n"><f>1066+1</f><v>1067</v>', 's="1"><v>1067.5</v>'),
-    row(3, 's="0"><v>7</v>', 's="1"><v>101234</v>', 's="1"><v>-7</v>'),
-    row(4, 's="1"><v>1234567890123456</v>', 's="0"><v>1067</v>', 's="0"><v>7</v>'),
-    row(5, 's="2"><v>123456789012345</v>', 's="0"><v>1067</v>', 's="0"><v>7</v>'),
+    [number('7', 1), 'Ann', coded('s="1" t="n"><f>1066+1</f><v>1067</v>'), number('1067.5', 1)],
+    [number('7', 0), 'Ann', number('101234', 1), number('-7', 1)],
+    [number('1234567890123456', 1), 'Ann', number('1067', 0), number('7', 0)],
+    [number('123456789012345', 2), 'Ann', number('1067', 0), number('7', 0)],
   ];
-  const content = workbook(`<row r="1">${header}</row>${rows.join('')}`, { 'xl/styles.xml': styles });
-  const { tenant, report } = await run(content, 'customers');
+  const { tenant, report } = await run(workbook(table(names, ...rows), { 'xl/styles.xml': styles }), 'customers');
   expect(report).toMatchObject({ created: 3, rejected: 1, errors: [{ line: 4, field: 'externalId' }] });
   const first = await fetchRecord(tenant, 'customers', '00007');
   expect(first).toMatchObject({ address: { postalCode: '01067' }, metadata: { rate: '1067.5' } });
@@ -248,34 +247,28 @@ test('reads a number in a workbook with the leading zeros that its cell shows', 
 });
 
 test('reads a number in a workbook as a boolean or a tag if its column is one', async () => {
-  const header = ['externalId', 'type', 'name', 'unitPrice', 'taxable'].map((name, index) =>
-    cell(`${'ABCDE'[index]}1`, name),
-  );
-  const row = `${cell('A2', 'I-1')}${cell('B2', 'product')}${cell('C2', 'Tea')}<c r="D2"><v>1.5</v></c><c r="E2"><v>0</v></c>`;
-  const items = await run(workbook(`<row r="1">${header.join('')}</row><row r="2">${row}</row>`), 'items');
+  const header = ['externalId', 'type', 'name', 'unitPrice', 'taxable'];
+  const row = ['I-1', 'product', 'Tea', number('1.5'), number('0')];
+  const items = await run(workbook(table(header, row)), 'items');
   expect(items.report).toMatchObject({ created: 1, errors: [] });
   expect(await fetchRecord(items.tenant, 'items', 'I-1')).toMatchObject({ unitPrice: '1.50', taxable: false });
-  const names = `<row r="1">${cell('A1', 'externalId')}${cell('B1', 'name')}${cell('C1', 'tags')}</row>`;
-  const tagged = `<row r="2">${cell('A2', 'C-1')}${cell('B2', 'Ann')}<c r="C2"><v>2024</v></c></row>`;
-  const customers = await run(workbook(names + tagged), 'customers');
+  const tagged = table(['externalId', 'name', 'tags'], ['C-1', 'Ann', number('2024')]);
+  const customers = await run(workbook(tagged), 'customers');
   expect(customers.report).toMatchObject({ created: 1, errors: [] });
   expect(await fetchRecord(customers.tenant, 'customers', 'C-1')).toMatchObject({ tags: ['2024'] });
 });
 
 test('reads a number in a workbook from another tool as its cell shows it', async () => {
-  const header = ['Record ID', 'Name', 'Unit price', 'Product description'].map((name, index) =>
-    cell(`${'ABCD'[index]}1`, name),
-  );
-  const row = `<c r="A2"><v>1001</v></c>${cell('B2', 'Tea')}<c r="C2"><v>0.30000000000000004</v></c>${cell('D2', 'Loose')}`;
-  const { tenant, report } = await run(workbook(`<row r="1">${header.join('')}</row><row r="2">${row}</row>`), 'items');
+  const header = ['Record ID', 'Name', 'Unit price', 'Product description'];
+  const row = [number('1001'), 'Tea', number('0.30000000000000004'), 'Loose'];
+  const { tenant, report } = await run(workbook(table(header, row)), 'items');
   expect(report).toMatchObject({ created: 1, errors: [] });
   expect((await fetchRecord(tenant, 'items', '1001')).unitPrice).toBe('0.30');
 });
 
 test('says that a tiny number in a workbook has too many decimals', async () => {
-  const header = ['externalId', 'name', 'unitPrice', 'type'].map((name, index) => cell(`${'ABCD'[index]}1`, name));
-  const row = `${cell('A2', 'I-1')}${cell('B2', 'Tea')}<c r="C2"><v>1E-7</v></c>${cell('D2', 'product')}`;
-  const { report } = await run(workbook(`<row r="1">${header.join('')}</row><row r="2">${row}</row>`), 'items');
+  const rows = table(['externalId', 'name', 'unitPrice', 'type'], ['I-1', 'Tea', number('1E-7'), 'product']);
+  const { report } = await run(workbook(rows), 'items');
   expect(report.errors).toEqual([
     { line: 2, field: 'unitPrice', code: 'too_many_decimals', message: 'must have at most 4 decimals' },
   ]);
@@ -284,11 +277,8 @@ test('says that a tiny number in a workbook has too many decimals', async () => 
 test('reports the numbers of rejected rows as their cells show them', async () => {
   const { organization } = await world.organization();
   const { database } = world;
-  const header = ['externalId', 'name', 'unitPrice', 'metadata.factor'].map((name, index) =>
-    cell(`${'ABCD'[index]}1`, name),
-  );
-  const row = `${cell('A2', 'I-1')}${cell('B2', 'Tea')}<c r="C2"><v>0.30000000000000004</v></c><c r="D2"><v>1E-7</v></c>`;
-  const content = workbook(`<row r="1">${header.join('')}</row><row r="2">${row}</row>`);
+  const header = ['externalId', 'name', 'unitPrice', 'metadata.factor'];
+  const content = workbook(table(header, ['I-1', 'Tea', number('0.30000000000000004'), number('1E-7')]));
   const report = await withFile('sheet.xlsx', content, async (file) => {
     const rejects = createWriteStream(`${file}.csv`);
     await importFile({ database, organization, kind: 'items', file, rejects });
@@ -301,11 +291,8 @@ test('reports the numbers of rejected rows in the notation of the file, so that 
   const tenant = await world.organization();
   const { organization } = tenant;
   const { database } = world;
-  const header = ['externalId', 'type', 'name', 'unitPrice', 'taxRate', 'metadata.factor'].map((name, index) =>
-    cell(`${'ABCDEF'[index]}1`, name),
-  );
-  const row = `${cell('A2', 'I-1')}${cell('B2', 'produkt')}${cell('C2', 'Tee')}<c r="D2"><v>1.125</v></c>${cell('E2', '19,5 %')}<c r="F2"><v>1.125</v></c>`;
-  const content = workbook(`<row r="1">${header.join('')}</row><row r="2">${row}</row>`);
+  const header = ['externalId', 'type', 'name', 'unitPrice', 'taxRate', 'metadata.factor'];
+  const content = workbook(table(header, ['I-1', 'produkt', 'Tee', number('1.125'), '19,5 %', number('1.125')]));
   await withFile('sheet.xlsx', content, async (file) => {
     const report = `${file}.csv`;
     await importFile({ database, organization, kind: 'items', file, rejects: createWriteStream(report) });
@@ -325,21 +312,18 @@ test.each([
   ['at the left of its table', 'A', 'ABC'],
   ['above the middle of its table', 'B', 'ABC'],
   ['of a table that does not start at the left', 'B', 'BCD'],
-])('ignores a title %s', async (_, title, table) => {
-  const row = (number: number, texts: string[]) =>
-    `<row r="${number}">${texts.map((text, index) => cell(`${table[index]}${number}`, text)).join('')}</row>`;
-  const rows = [row(3, ['externalId', 'name', 'notes']), row(4, ['C-1', 'Acme', 'x'])].join('');
-  const { tenant, report } = await run(
-    workbook(`<row r="1">${cell(`${title}1`, 'Our customers')}</row>${rows}`),
-    'customers',
-  );
+])('ignores a title %s', async (_, title, letters) => {
+  const above = rowsFrom(1, [['Our customers']], title);
+  const rows = [
+    ['externalId', 'name', 'notes'],
+    ['C-1', 'Acme', 'x'],
+  ];
+  const { tenant, report } = await run(workbook(above + rowsFrom(3, rows, letters)), 'customers');
   expect(report).toMatchObject({ read: 1, created: 1, errors: [] });
   expect(await fetchRecord(tenant, 'customers', 'C-1')).toMatchObject({ name: 'Acme', notes: 'x' });
 });
 
 test('notes that further sheets of a workbook are ignored', async () => {
-  const header = `<row r="1">${cell('A1', 'externalId')}${cell('B1', 'name')}</row>`;
-  const rows = `${header}<row r="2">${cell('A2', 'C-1')}${cell('B2', 'Ann')}</row>`;
   const listed = ['1', '2'].map((id) => `<sheet name="S${id}" sheetId="${id}" r:id="r${id}"/>`).join('');
   const related = ['1', '2'].map(
     (id) => `<Relationship Id="r${id}" Type="${office}/worksheet" Target="/xl/worksheets/sheet${id}.xml"/>`,
@@ -349,15 +333,16 @@ test('notes that further sheets of a workbook are ignored', async () => {
     'xl/_rels/workbook.xml.rels': `<Relationships xmlns="${packages}/relationships">${related.join('')}</Relationships>`,
     'xl/worksheets/sheet2.xml': `<worksheet xmlns="${main}"><sheetData/></worksheet>`,
   };
-  const [one, two] = [await run(workbook(rows), 'customers'), await run(workbook(rows, second), 'customers')];
+  const [one, two] = [
+    await run(workbook(oneCustomer), 'customers'),
+    await run(workbook(oneCustomer, second), 'customers'),
+  ];
   expect(one.report.notes).toEqual([]);
   expect(two.report).toMatchObject({ created: 1 });
   expect(two.report.notes).toEqual(['The workbook has 2 sheets, of which only the first visible one is read.']);
 });
 
 test('reads the first sheet that is neither hidden nor a chart', async () => {
-  const header = `<row r="1">${cell('A1', 'externalId')}${cell('B1', 'name')}</row>`;
-  const rows = `${header}<row r="2">${cell('A2', 'C-1')}${cell('B2', 'Ann')}</row>`;
   const sheets = ['veryHidden', 'hidden', 'visible', 'visible'].map(
     (state, index) => `<sheet name="a>b ${index}" sheetId="${index + 1}" state="${state}" r:id="r${index + 1}"/>`,
   );
@@ -371,15 +356,14 @@ test('reads the first sheet that is neither hidden nor a chart', async () => {
     'xl/_rels/workbook.xml.rels': `<Relationships xmlns="${packages}/relationships">${targets.join('')}</Relationships>`,
     'xl/worksheets/sheet2.xml': sheet(''),
     'xl/chartsheets/sheet3.xml': '<chartsheet/>',
-    'xl/worksheets/sheet4.xml': sheet(rows),
+    'xl/worksheets/sheet4.xml': sheet(oneCustomer),
   });
   const { report } = await run(content, 'customers');
   expect(report).toMatchObject({ created: 1, errors: [] });
 });
 
 test('allocates memory for what a workbook contains, not for what it claims to contain', async () => {
-  const rows = `<row r="1">${cell('A1', 'externalId')}${cell('B1', 'name')}</row><row r="2">${cell('A2', 'C-1')}${cell('B2', 'Ann')}</row>`;
-  const content = workbook(rows, { 'claims.xml': '<a/>' });
+  const content = workbook(oneCustomer, { 'claims.xml': '<a/>' });
   const claiming = content.indexOf('claims.xml') - 30;
   content.writeUInt32LE(0x7f_ff_ff_ff, claiming + 22);
   const allocated = vi.spyOn(Buffer, 'alloc');
@@ -395,16 +379,14 @@ test('rejects a workbook that unpacks to too much before it is in memory', async
 });
 
 test('rejects a workbook whose cells refer to missing texts, have other text for numbers, or are nowhere', async () => {
-  const header = `<row r="1">${cell('A1', 'externalId')}${cell('B1', 'name')}</row>`;
   for (const damaged of ['t="s"><v>7</v>', '><v>today</v>', '><v>1</v></row>', '></c><c r="2"><v>1</v>'])
-    await expect(run(workbook(`${header}<row r="2"><c r="A2" ${damaged}</c></row>`), 'customers')).rejects.toThrow(
+    await expect(run(workbook(table(['externalId', 'name'], [coded(damaged)])), 'customers')).rejects.toThrow(
       'is not an Excel workbook that can be read',
     );
 });
 
 test('reads all rows of a long sheet', async () => {
-  const header = `<row r="1">${cell('A1', 'externalId')}${cell('B1', 'name')}</row>`;
   const rows = Array.from({ length: 2001 }, (_, index) => `<row><c t="str"><v>C-${index}</v></c><c><v>7</v></c></row>`);
-  const { report } = await run(workbook(header + rows.join('')), 'customers');
+  const { report } = await run(workbook(table(['externalId', 'name']) + rows.join('')), 'customers');
   expect(report).toMatchObject({ read: 2001, created: 2001, errors: [] });
 });
