@@ -15,6 +15,8 @@ export const sizes = [
 export type Screen = {
   /** A page in a new profile: no one is signed in, and nothing is cached. */
   open(options?: BrowserContextOptions): Promise<Page>;
+  /** The same, but the member has signed in and sees the API keys. */
+  openFor(member: Member, url: string, options?: BrowserContextOptions): Promise<Page>;
   /** The errors and warnings in the consoles of all its pages. */
   complaints: string[];
 };
@@ -27,7 +29,7 @@ export function useBrowser(): Screen {
     if (hasChromium) browser = await launchChromium();
   });
   afterAll(() => browser?.close());
-  return {
+  const screen: Screen = {
     complaints,
     async open(options = {}) {
       const context = await (browser as Browser).newContext({
@@ -46,7 +48,13 @@ export function useBrowser(): Screen {
       });
       return page;
     },
+    async openFor(member, url, options) {
+      const page = await screen.open(options);
+      await signInWith(page, url, member);
+      return page;
+    },
   };
+  return screen;
 }
 
 /** Prints what a failed test was looking at. */
@@ -65,10 +73,22 @@ export async function stopClock(page: Page): Promise<void> {
 
 export async function signInWith(page: Page, url: string, member: Member): Promise<void> {
   await page.goto(`${url}/settings/api-keys`);
-  await page.getByLabel('Email').fill(member.email);
-  await page.getByLabel('Password', { exact: true }).fill(password);
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await fillSignIn(page, member);
   await page.getByRole('heading', { name: 'API Keys', exact: true }).waitFor();
+}
+
+/** Sends the form of the sign-in page. */
+export async function fillSignIn(page: Page, { email }: Pick<Member, 'email'>, typed = password): Promise<void> {
+  await page.getByLabel('Email').fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(typed);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+/** Sends the form of the Imports page. */
+export async function upload(page: Page, name: string, content: string): Promise<void> {
+  const file = { name, mimeType: 'text/csv', buffer: Buffer.from(content) };
+  await page.getByLabel('File', { exact: true }).setInputFiles(file);
+  await page.getByRole('button', { name: 'Upload and check' }).click();
 }
 
 /** Where the layout changes: tables and forms are at their widest. */

@@ -1,11 +1,10 @@
 /** What people do in the settings, from start to finish, in a real browser. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Member } from '../../server/entities/organization.ts';
 import { hasChromium } from './chromium.ts';
 import { endSessions } from '../../server/accounts/sessions.ts';
 import { useWorld } from '../world.ts';
-import { expectSound, signInWith, useBrowser } from './browser.ts';
+import { expectSound, fillSignIn, useBrowser } from './browser.ts';
 import { startMailServer } from '../settings/providers.ts';
 import { password, signIn, someone, unknownEmail } from '../settings/visiting.ts';
 
@@ -19,18 +18,11 @@ const call = (key: string, path: string, init: RequestInit = {}) =>
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
   });
 
-async function signInByForm(page: Page, member: Pick<Member, 'email'>, typed = password): Promise<void> {
-  await page.getByLabel('Email').fill(member.email);
-  await page.getByLabel('Password', { exact: true }).fill(typed);
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-}
-
 describe.runIf(hasChromium)('in a browser', () => {
   test('a member is invited, chooses a password, is made an admin, and creates, uses, replaces and revokes a key', async () => {
     const tenant = await world.organization();
     const admin = await someone(world, tenant, 'admin', 'Mara Ellison');
-    const page = await screen.open();
-    await signInWith(page, world.url, admin);
+    const page = await screen.openFor(admin, world.url);
     await page.getByRole('link', { name: 'Members' }).click();
     await expectSound(page);
     await page.getByLabel('Name', { exact: true }).fill('Jo Kim');
@@ -116,11 +108,9 @@ describe.runIf(hasChromium)('in a browser', () => {
 
   test('a member who is removed while signed in is told so on the next click', async () => {
     const tenant = await world.organization();
-    const page = await screen.open();
-    await signInWith(page, world.url, await someone(world, tenant, 'admin', 'Mara Ellison'));
+    const page = await screen.openFor(await someone(world, tenant, 'admin', 'Mara Ellison'), world.url);
     const leaver = await someone(world, tenant, 'admin', 'Lee Vance');
-    const other = await screen.open();
-    await signInWith(other, world.url, leaver);
+    const other = await screen.openFor(leaver, world.url);
     await other.getByLabel('Name').fill('Leftover');
     await other.getByRole('button', { name: 'Create key' }).click();
     await other.getByRole('link', { name: 'Done' }).click();
@@ -136,7 +126,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     await other.getByRole('button', { name: 'Create key' }).click();
     await other.getByText('Your session has ended, and nothing was changed.').waitFor();
     await expectSound(other);
-    await signInByForm(other, leaver);
+    await fillSignIn(other, leaver);
     await other.getByText('Incorrect email or password.').waitFor();
     await visitPath(page, 'api-keys');
     expect(await page.getByRole('row', { name: 'Leftover' }).textContent()).toContain('no longer a member');
@@ -146,13 +136,12 @@ describe.runIf(hasChromium)('in a browser', () => {
   test('signing in after a session has ended leads back to the same page', async () => {
     const tenant = await world.organization();
     const admin = await someone(world, tenant, 'admin');
-    const page = await screen.open();
-    await signInWith(page, world.url, admin);
+    const page = await screen.openFor(admin, world.url);
     await visitPath(page, 'members');
     await endSessions(world.database.pool, [admin.id], { except: null });
     await page.getByRole('link', { name: 'Change role' }).first().click();
     await page.getByText('Your session has ended').waitFor();
-    await signInByForm(page, admin);
+    await fillSignIn(page, admin);
     await page.getByRole('heading', { name: 'Change the role of' }).waitFor();
     expect(page.url()).toMatch(/\/settings\/members\/mem_\w+\/role$/);
   });
@@ -160,8 +149,7 @@ describe.runIf(hasChromium)('in a browser', () => {
   test('a form that is sent after the session has ended keeps what was typed, for the same person only', async () => {
     const tenant = await world.organization();
     const [admin, other] = [await someone(world, tenant, 'admin'), await someone(world, tenant, 'admin')];
-    const page = await screen.open();
-    await signInWith(page, world.url, admin);
+    const page = await screen.openFor(admin, world.url);
     for (const [person, name, days] of [
       [admin, 'Website', '90'],
       [other, '', ''],
@@ -170,7 +158,7 @@ describe.runIf(hasChromium)('in a browser', () => {
       await page.getByLabel('Expires').selectOption('90');
       await endSessions(world.database.pool, [admin.id], { except: null });
       await page.getByRole('button', { name: 'Create key' }).click();
-      await signInByForm(page, person);
+      await fillSignIn(page, person);
       await page.getByRole('heading', { name: 'API Keys', exact: true }).waitFor();
       await page.waitForLoadState();
       const shown = [await page.getByLabel('Name').inputValue(), await page.getByLabel('Expires').inputValue()];
@@ -180,8 +168,7 @@ describe.runIf(hasChromium)('in a browser', () => {
 
   test('a form that was rejected, or not sent at all, keeps what was typed when the browser comes back to it', async () => {
     const tenant = await world.organization();
-    const page = await screen.open();
-    await signInWith(page, world.url, await someone(world, tenant, 'admin'));
+    const page = await screen.openFor(await someone(world, tenant, 'admin'), world.url);
     const name = page.getByLabel('Name', { exact: true });
     await name.fill('Rejected');
     await page.locator('form.stack input[name=csrfToken]').evaluate((one: { value: string }) => (one.value = ''));
@@ -221,12 +208,12 @@ describe.runIf(hasChromium)('in a browser', () => {
     const admin = await someone(world, await world.organization(), 'admin');
     const page = await screen.open();
     await visitPath(page, 'members');
-    await signInByForm(page, admin, 'not my password');
+    await fillSignIn(page, admin, 'not my password');
     await page.getByText('Incorrect email or password.').waitFor();
     await page.getByRole('link', { name: 'Forgot your password' }).click();
     await page.getByRole('heading', { name: 'Forgot your password?' }).waitFor();
     await page.goBack();
-    await signInByForm(page, admin);
+    await fillSignIn(page, admin);
     await page.getByRole('heading', { name: 'Members', exact: true }).waitFor();
     expect(page.url()).toBe(`${world.url}/settings/members`);
   });
@@ -234,8 +221,7 @@ describe.runIf(hasChromium)('in a browser', () => {
   test('a member ends another session, and changes the password', async () => {
     const tenant = await world.organization();
     const member = await someone(world, tenant, 'member', 'Ida Berg');
-    const page = await screen.open();
-    await signInWith(page, world.url, member);
+    const page = await screen.openFor(member, world.url);
     const elsewhere = await signIn(world, member);
     await page.getByRole('link', { name: 'Account' }).click();
     await page.getByRole('table', { name: 'Sessions' }).getByRole('row').nth(2).waitFor();
@@ -256,7 +242,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     await expectSound(page);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByText('You are signed out.').waitFor();
-    await signInByForm(page, member, 'another horse altogether');
+    await fillSignIn(page, member, 'another horse altogether');
     await page.getByRole('heading', { name: 'Latest failed requests' }).waitFor();
   });
 

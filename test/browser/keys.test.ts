@@ -23,8 +23,7 @@ describe.runIf(hasChromium)('in a browser', () => {
   test('an admin signs in, creates a key, copies it, uses it, sees its use, revokes it, and it is rejected', async () => {
     const tenant = await world.organization();
     const admin = await someone(world, tenant, 'admin', 'Mara Ellison');
-    const page = await screen.open();
-    await signInWith(page, world.url, admin);
+    const page = await screen.openFor(admin, world.url);
 
     const raw = await create(page, 'Zapier');
     expect(raw).toMatch(rawKey);
@@ -91,8 +90,7 @@ describe.runIf(hasChromium)('in a browser', () => {
 
   test('a long name leaves the key beside it on one line', async () => {
     const tenant = await world.organization();
-    const page = await screen.open();
-    await signInWith(page, world.url, await someone(world, tenant, 'admin'));
+    const page = await screen.openFor(await someone(world, tenant, 'admin'), world.url);
     await create(page, 'W'.repeat(80));
     const key = page.getByRole('row', { name: 'WWW' }).locator('code');
     for (const width of [360, 1000, 1280]) {
@@ -102,8 +100,7 @@ describe.runIf(hasChromium)('in a browser', () => {
   });
 
   test('a key does not reappear when going back', async () => {
-    const page = await screen.open();
-    await signInWith(page, world.url, await someone(world, await world.organization(), 'admin'));
+    const page = await screen.openFor(await someone(world, await world.organization(), 'admin'), world.url);
     await create(page, 'Once');
     await page.getByRole('link', { name: 'Done' }).click();
     await page.getByRole('button', { name: 'Create key' }).waitFor();
@@ -118,8 +115,7 @@ describe.runIf(hasChromium)('in a browser', () => {
   });
 
   test('a form whose upload was stopped can be sent again', async () => {
-    const page = await screen.open();
-    await signInWith(page, world.url, await someone(world, await world.organization(), 'admin'));
+    const page = await screen.openFor(await someone(world, await world.organization(), 'admin'), world.url);
     await page.goto(`${world.url}/settings/imports`);
     const form = page.locator('form[enctype="multipart/form-data"]');
     await form.evaluate((it) =>
@@ -144,8 +140,7 @@ describe.runIf(hasChromium)('in a browser', () => {
 
   test('a form sent from two tabs creates one key', async () => {
     const tenant = await world.organization();
-    const first = await screen.open();
-    await signInWith(first, world.url, await someone(world, tenant, 'admin'));
+    const first = await screen.openFor(await someone(world, tenant, 'admin'), world.url);
     const second = await first.context().newPage();
     await second.goto(first.url());
     // The same CSRF token in both, as in a duplicated tab.
@@ -161,8 +156,7 @@ describe.runIf(hasChromium)('in a browser', () => {
 
   test('the second click of a double-click on another window does not connect an application', async () => {
     const { tenant, clientId } = await scene(world);
-    const page = await screen.open();
-    await signInWith(page, world.url, await someone(world, tenant, 'admin'));
+    const page = await screen.openFor(await someone(world, tenant, 'admin'), world.url);
     await stopClock(page);
     await page.goto(world.url + pathOf(asking(clientId)));
     const button = page.getByRole('button', { name: 'Create key and connect' });
@@ -176,8 +170,7 @@ describe.runIf(hasChromium)('in a browser', () => {
 
   test('a member sees the keys, but cannot change them', async () => {
     const tenant = await world.organization();
-    const page = await screen.open();
-    await signInWith(page, world.url, await someone(world, tenant));
+    const page = await screen.openFor(await someone(world, tenant), world.url);
     await page.getByText('Only admins of the organization').waitFor();
     const links = page.getByRole('table', { name: 'Keys' }).getByRole('link');
     expect(await links.allTextContents()).toEqual(['test']);
@@ -187,8 +180,7 @@ describe.runIf(hasChromium)('in a browser', () => {
 
   test('an admin on the Free plan sees what Team includes', async () => {
     const tenant = await world.organization({ plan: 'free' });
-    const page = await screen.open();
-    await signInWith(page, world.url, await someone(world, tenant, 'admin'));
+    const page = await screen.openFor(await someone(world, tenant, 'admin'), world.url);
     await page.getByRole('heading', { name: 'API keys need the Team plan' }).waitFor();
     expect(await page.getByRole('button', { name: 'Create key' }).count()).toBe(0);
     await expectSound(page);
@@ -196,8 +188,7 @@ describe.runIf(hasChromium)('in a browser', () => {
 
   test('everything works without JavaScript', async () => {
     const tenant = await world.organization();
-    const page = await screen.open({ javaScriptEnabled: false });
-    await signInWith(page, world.url, await someone(world, tenant, 'admin'));
+    const page = await screen.openFor(await someone(world, tenant, 'admin'), world.url, { javaScriptEnabled: false });
     const raw = await create(page, 'Plain');
     expect((await me(raw)).status).toBe(200);
     expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(0);

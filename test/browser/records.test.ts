@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { someone } from '../settings/visiting.ts';
 import { proposal } from '../records.ts';
 import { useWorld } from '../world.ts';
-import { expectSound, signInWith, useBrowser } from './browser.ts';
+import { expectSound, useBrowser } from './browser.ts';
 import { hasChromium } from './chromium.ts';
 
 const world = useWorld();
@@ -34,8 +34,7 @@ describe.runIf(hasChromium)('records in a browser', () => {
       unitPrice: '14.00',
       sku: 'NW-11',
     });
-    const page = await screen.open();
-    await signInWith(page, world.url, await someone(world, tenant, 'admin', 'Mara Ellison'));
+    const page = await screen.openFor(await someone(world, tenant, 'admin', 'Mara Ellison'), world.url);
     await page.goto(`${world.url}/settings`);
     await page.getByRole('heading', { name: 'Larkmoor Studio' }).waitFor();
     await expectSound(page);
@@ -91,8 +90,7 @@ describe.runIf(hasChromium)('records in a browser', () => {
     });
     await proposal(tenant, { customer: customer.id, title: word, number: word.slice(0, 50), lines: [{ name: word }] });
     await tenant.call('POST', '/v1/items', { type: 'product', name: word, unitPrice: '999999999.9999', sku: word });
-    const page = await screen.open();
-    await signInWith(page, world.url, await someone(world, tenant, 'admin'));
+    const page = await screen.openFor(await someone(world, tenant, 'admin'), world.url);
     for (const list of ['customers', 'proposals', 'items']) {
       await page.goto(`${world.url}/settings/${list}`);
       await expectSound(page);

@@ -11,7 +11,7 @@ import { maximumLiveKeys } from '../../server/keys/issue.ts';
 import { hasChromium, longestWaitMs } from './chromium.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
-import { expectSound, signInWith, useBrowser } from './browser.ts';
+import { expectSound, upload, useBrowser } from './browser.ts';
 import { someone } from '../settings/visiting.ts';
 
 const uploadFolder = join(tmpdir(), `uploads-${uuidv7()}`);
@@ -29,9 +29,7 @@ type Scene = { tenant: Tenant; admin: Member; page: Page };
 async function scene(options: Parameters<typeof world.organization>[0] = {}): Promise<Scene> {
   const tenant = await world.organization(options);
   const admin = await someone(world, tenant, 'admin', 'Mara Ellison');
-  const page = await screen.open();
-  await signInWith(page, world.url, admin);
-  return { tenant, admin, page };
+  return { tenant, admin, page: await screen.openFor(admin, world.url) };
 }
 
 const show = (page: Page, path: string) => page.goto(`${world.url}/settings/${path}`);
@@ -213,8 +211,7 @@ describe.runIf(hasChromium)('in a browser', () => {
 
   test('an import works without JavaScript, and an export is a download', async () => {
     const tenant = await world.organization();
-    const page = await screen.open({ javaScriptEnabled: false });
-    await signInWith(page, world.url, await someone(world, tenant, 'admin'));
+    const page = await screen.openFor(await someone(world, tenant, 'admin'), world.url, { javaScriptEnabled: false });
     await show(page, 'imports');
     await upload(page, 'customers.csv', 'externalId,name\nC-1,Ana\n');
     await page.getByRole('button', { name: 'Import 1 row' }).click();
@@ -228,10 +225,3 @@ describe.runIf(hasChromium)('in a browser', () => {
 
   test('no page caused a browser error or warning', () => expect(screen.complaints).toEqual([]));
 });
-
-async function upload(page: Page, name: string, content: string): Promise<void> {
-  await page
-    .getByLabel('File', { exact: true })
-    .setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(content) });
-  await page.getByRole('button', { name: 'Upload and check' }).click();
-}

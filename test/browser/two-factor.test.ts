@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { Member } from '../../server/entities/organization.ts';
 import { hasChromium } from './chromium.ts';
 import { useWorld } from '../world.ts';
-import { expectSound, signInWith, stopClock, useBrowser } from './browser.ts';
+import { expectSound, fillSignIn, stopClock, useBrowser } from './browser.ts';
 import { password, someone } from '../settings/visiting.ts';
 
 let nowMs = Date.now();
@@ -15,11 +15,9 @@ const screen = useBrowser();
 /** What the app shows 30 seconds after the last code. */
 const nextCode = (secret: string) => new TOTP({ secret }).generate({ timestamp: (nowMs += 30_000) });
 
-async function givePasswordOf(page: Page, { email }: Pick<Member, 'email'>): Promise<void> {
+async function givePasswordOf(page: Page, member: Member): Promise<void> {
   await page.goto(`${world.url}/settings/sign-in`);
-  await page.getByLabel('Email').fill(email);
-  await page.getByLabel('Password', { exact: true }).fill(password);
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await fillSignIn(page, member);
 }
 
 /** Goes from the page with the QR code to the recovery codes, and returns these and the key. */
@@ -38,8 +36,7 @@ describe.runIf(hasChromium)('in a browser', () => {
   test('an admin turns it on, signs in with a code and with a recovery code, requires it of everyone, and resets a member’s', async () => {
     const tenant = await world.organization({ name: 'Larkmoor Studio' });
     const admin = await someone(world, tenant, 'admin', 'Mara Ellison');
-    const page = await screen.open();
-    await signInWith(page, world.url, admin);
+    const page = await screen.openFor(admin, world.url);
     await page.getByRole('link', { name: 'Account' }).click();
     await expectSound(page);
     await page.getByRole('button', { name: 'Turn on' }).click();

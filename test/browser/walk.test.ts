@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { password, someone, unknownEmail } from '../settings/visiting.ts';
 import { useWorld } from '../world.ts';
-import { expectSound, signInWith, useBrowser } from './browser.ts';
+import { expectSound, upload, useBrowser } from './browser.ts';
 import { hasChromium } from './chromium.ts';
 
 const world = useWorld();
@@ -17,8 +17,7 @@ K-2;Königlich Essen;philip@essen.example;Brandenburg;Deutschland
 describe.runIf(hasChromium)('in a browser', () => {
   test('from an invitation to a customer that is checked, imported, found, downloaded and erased', async () => {
     const tenant = await world.organization({ name: 'Larkmoor Studio' });
-    const admin = await screen.open();
-    await signInWith(admin, world.url, await someone(world, tenant, 'admin', 'Mara Ellison'));
+    const admin = await screen.openFor(await someone(world, tenant, 'admin', 'Mara Ellison'), world.url);
     await admin.getByRole('link', { name: 'Members', exact: true }).click();
     await admin.getByLabel('Name', { exact: true }).fill('Jo Kim');
     await admin.getByLabel('Email').fill(unknownEmail());
@@ -33,10 +32,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     await page.getByRole('link', { name: 'Import a file' }).first().click();
     await page.getByText('The fields').click();
     await expectSound(page);
-    await page
-      .getByLabel('File', { exact: true })
-      .setInputFiles({ name: 'kunden.csv', mimeType: 'text/csv', buffer: Buffer.from(file) });
-    await page.getByRole('button', { name: 'Upload and check' }).click();
+    await upload(page, 'kunden.csv', file);
     await page.getByRole('heading', { name: 'What is in kunden.csv?' }).waitFor();
     const chosen = page.locator('form.mapped select');
     expect(await chosen.evaluateAll((all) => all.map((one) => Reflect.get(one, 'value')))).toEqual([

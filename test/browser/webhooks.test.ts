@@ -3,7 +3,7 @@ import { someone } from '../settings/visiting.ts';
 import { useReceiver } from '../webhooks/receiver.ts';
 import { typesOf, until, webhookWorld } from '../webhooks/scene.ts';
 import { useWorld } from '../world.ts';
-import { expectSound, signInWith, useBrowser } from './browser.ts';
+import { expectSound, useBrowser } from './browser.ts';
 import { hasChromium } from './chromium.ts';
 
 const world = useWorld(webhookWorld);
@@ -14,8 +14,7 @@ describe.runIf(hasChromium)('webhooks in a browser', () => {
     const tenant = await world.organization();
     const admin = await someone(world, tenant, 'admin', 'Mara Ellison');
     const receiver = await useReceiver();
-    const page = await screen.open();
-    await signInWith(page, world.url, admin);
+    const page = await screen.openFor(admin, world.url);
     await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
     await page.getByRole('heading', { name: 'Webhooks', exact: true }).waitFor();
     await expectSound(page);
