@@ -1,16 +1,15 @@
 /** The docs in a real browser: what people see and do there, and what the browser complains about. */
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { violationsOf } from './accessibility.ts';
-import { stopClock } from './browser.ts';
-import { hasChromium, launchChromium, longestWaitMs } from './chromium.ts';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { expectSound, stopClock, useBrowser } from './browser.ts';
+import { hasChromium } from './chromium.ts';
 import { useWorld } from '../world.ts';
 import { pagePaths } from '../docs/reading.ts';
 
-const viewports = [
-  { width: 360, height: 800 },
-  { width: 1280, height: 900 },
-];
+const world = useWorld();
+const screen = useBrowser();
+const phone = { width: 360, height: 800 };
+const desktop = { width: 1280, height: 900 };
 
 /** How many pieces of code are wider than their room. */
 const cutOff = "[...document.querySelectorAll('pre')].filter((pre) => pre.scrollWidth > pre.clientWidth).length";
@@ -20,161 +19,118 @@ const broken =
   "[...document.querySelectorAll('td code')].filter((code) => code.textContent.startsWith('-') && code.getClientRects().length > 1).map((code) => code.textContent)";
 
 describe.runIf(hasChromium)('in a browser', () => {
-  const world = useWorld();
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launchChromium();
-  });
-  afterAll(() => browser?.close());
-
-  /** Returns what the browser complained about or requested from other origins during a visit. */
-  async function visit(options: BrowserContextOptions, look: (page: Page) => Promise<void>): Promise<string[]> {
-    const context = await browser.newContext(options);
-    context.setDefaultTimeout(longestWaitMs);
-    const page = await context.newPage();
-    const complaints: string[] = [];
-    page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()));
-    page.on('pageerror', (error) => complaints.push(String(error)));
+  /** A page whose requests to other origins are complaints. */
+  async function open(options: BrowserContextOptions = {}): Promise<Page> {
+    const page = await screen.open(options);
     page.on('request', (request) => {
       const { protocol, origin } = new URL(request.url());
-      if (!['data:', 'blob:'].includes(protocol) && origin !== world.url) complaints.push(`asked for ${request.url()}`);
+      if (!['data:', 'blob:'].includes(protocol) && origin !== world.url)
+        screen.complaints.push(`asked for ${request.url()}`);
     });
-    try {
-      await look(page);
-    } finally {
-      await context.close();
+    return page;
+  }
+
+  test('the pages fit and are accessible', async () => {
+    const page = await open();
+    for (const path of [...pagePaths, '/docs/search?q=retry']) {
+      await page.goto(world.url + path);
+      await expectSound(page);
     }
-    return complaints;
-  }
-
-  /** Sound in this color scheme: as wide as the screen, and accessible. */
-  async function expectSound(page: Page, colorScheme: 'light' | 'dark') {
-    const evaluate = (expression: string) => page.evaluate(expression);
-    const where = `${new URL(page.url()).pathname}, ${colorScheme}`;
-    expect(await page.evaluate('document.documentElement.scrollWidth'), where).toBe(page.viewportSize()?.width);
-    const found = await violationsOf(evaluate, { onlyColors: colorScheme === 'dark' });
-    expect(found, where).toEqual([]);
-  }
-
-  describe.each(viewports)('$width pixels wide, light and dark', (viewport) => {
-    test('the pages fit, are accessible, and cause no complaints', async () => {
-      const complaints = await visit({ viewport }, async (page) => {
-        for (const path of [...pagePaths, '/docs/search?q=retry']) {
-          await page.emulateMedia({ colorScheme: 'light' });
-          await page.goto(world.url + path);
-          await expectSound(page, 'light');
-          await page.emulateMedia({ colorScheme: 'dark' });
-          await expectSound(page, 'dark');
-        }
-      });
-      expect(complaints).toEqual([]);
-    });
   });
 
   test('at 1280 pixels no line of code is cut off, and no value in a table is broken', async () => {
-    await visit({ viewport: { width: 1280, height: 900 } }, async (page) => {
-      for (const path of pagePaths) {
-        await page.goto(world.url + path);
-        expect(await page.evaluate(cutOff), path).toBe(0);
-        expect(await page.evaluate(broken), path).toEqual([]);
-      }
-    });
+    const page = await open({ viewport: desktop });
+    for (const path of pagePaths) {
+      await page.goto(world.url + path);
+      expect(await page.evaluate(cutOff), path).toBe(0);
+      expect(await page.evaluate(broken), path).toEqual([]);
+    }
   });
 
   test('on a phone, the navigation is collapsed, and can be opened', async () => {
-    await visit({ viewport: { width: 360, height: 800 } }, async (page) => {
-      await page.goto(`${world.url}/docs/errors`);
-      const link = page.getByRole('navigation', { name: 'Guides' }).getByRole('link', { name: 'Rate limit' });
-      expect(await link.count()).toBe(0);
-      await page.getByText('Menu').click();
-      await link.click();
-      await page.getByRole('heading', { name: 'Rate limit', level: 1 }).waitFor();
-    });
+    const page = await open({ viewport: phone });
+    await page.goto(`${world.url}/docs/errors`);
+    const link = page.getByRole('navigation', { name: 'Guides' }).getByRole('link', { name: 'Rate limit' });
+    expect(await link.count()).toBe(0);
+    await page.getByText('Menu').click();
+    await link.click();
+    await page.getByRole('heading', { name: 'Rate limit', level: 1 }).waitFor();
   });
 
   test('code in two languages is in tabs, and a choice applies to the whole page', async () => {
-    await visit({}, async (page) => {
-      await page.goto(`${world.url}/docs/first-call`);
-      const groups = page.locator('.tabs');
-      expect(await groups.count()).toBeGreaterThan(3);
-      expect(await page.getByText('await client.me.get()').isVisible()).toBe(false);
-      await page.getByRole('tab', { name: 'TypeScript' }).first().click();
-      await page.getByText('await client.me.get()').waitFor();
-      expect(await page.getByText('curl -X PATCH').isVisible()).toBe(false);
-      await page.keyboard.press('ArrowLeft');
-      await page.getByText('curl -X PATCH').waitFor();
-      await page.keyboard.press('ArrowLeft');
-      expect(await groups.first().getByRole('tab').last().getAttribute('aria-selected')).toBe('true');
-    });
+    const page = await open();
+    await page.goto(`${world.url}/docs/first-call`);
+    const groups = page.locator('.tabs');
+    expect(await groups.count()).toBeGreaterThan(3);
+    expect(await page.getByText('await client.me.get()').isVisible()).toBe(false);
+    await page.getByRole('tab', { name: 'TypeScript' }).first().click();
+    await page.getByText('await client.me.get()').waitFor();
+    expect(await page.getByText('curl -X PATCH').isVisible()).toBe(false);
+    await page.keyboard.press('ArrowLeft');
+    await page.getByText('curl -X PATCH').waitFor();
+    await page.keyboard.press('ArrowLeft');
+    expect(await groups.first().getByRole('tab').last().getAttribute('aria-selected')).toBe('true');
   });
 
   test('the guides are complete without JavaScript', async () => {
-    await visit({ javaScriptEnabled: false }, async (page) => {
-      await page.goto(`${world.url}/docs`);
-      await page.getByRole('navigation').getByRole('link', { name: 'Errors' }).click();
-      await page.getByRole('heading', { name: 'rate_limited' }).waitFor();
-      expect(await page.getByRole('button').count()).toBe(0);
-    });
+    const page = await open({ javaScriptEnabled: false });
+    await page.goto(`${world.url}/docs`);
+    await page.getByRole('navigation').getByRole('link', { name: 'Errors' }).click();
+    await page.getByRole('heading', { name: 'rate_limited' }).waitFor();
+    expect(await page.getByRole('button').count()).toBe(0);
   });
 
   test('the keyboard can skip to the content, and scroll code that is wider than the screen', async () => {
-    await visit({ viewport: { width: 360, height: 800 } }, async (page) => {
-      await page.goto(`${world.url}/docs/first-call`);
-      await page.keyboard.press('Tab');
-      const focused = () => page.evaluate('document.activeElement.textContent');
-      expect(await focused()).toBe('Skip to the content');
-      await page.keyboard.press('Enter');
-      expect(await page.evaluate('document.activeElement.id')).toBe('content');
-      await page.locator('pre').nth(1).focus();
-      await page.keyboard.press('ArrowRight');
-      await expect.poll(() => page.evaluate('document.activeElement.scrollLeft')).toBeGreaterThan(0);
-    });
+    const page = await open({ viewport: phone });
+    await page.goto(`${world.url}/docs/first-call`);
+    await page.keyboard.press('Tab');
+    const focused = () => page.evaluate('document.activeElement.textContent');
+    expect(await focused()).toBe('Skip to the content');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.id')).toBe('content');
+    await page.locator('pre').nth(1).focus();
+    await page.keyboard.press('ArrowRight');
+    await expect.poll(() => page.evaluate('document.activeElement.scrollLeft')).toBeGreaterThan(0);
   });
 
   test('on paper, a guide has no navigation and no buttons, and no line of code is cut off', async () => {
-    const complaints = await visit(
-      { viewport: viewports[0] ?? null, permissions: ['clipboard-write'] },
-      async (page) => {
-        await page.goto(`${world.url}/docs`);
-        await page.getByRole('button', { name: 'Copy' }).first().waitFor();
-        await page.emulateMedia({ media: 'print' });
-        expect(await page.getByRole('heading', { level: 1 }).isVisible()).toBe(true);
-        for (const control of await page.locator('button, input, nav, summary').all())
-          expect(await control.isVisible(), String(await control.textContent())).toBe(false);
-        expect(await page.evaluate(cutOff)).toBe(0);
-      },
-    );
-    expect(complaints).toEqual([]);
+    const page = await open({ viewport: phone });
+    await page.goto(`${world.url}/docs`);
+    await page.getByRole('button', { name: 'Copy' }).first().waitFor();
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.getByRole('heading', { level: 1 }).isVisible()).toBe(true);
+    for (const control of await page.locator('button, input, nav, summary').all())
+      expect(await control.isVisible(), String(await control.textContent())).toBe(false);
+    expect(await page.evaluate(cutOff)).toBe(0);
   });
 
   test('a piece of code is copied unchanged', async () => {
-    await visit({ permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
-      await page.goto(`${world.url}/docs`);
-      await stopClock(page);
-      await page.getByRole('button', { name: 'Copy' }).first().click();
-      await page.getByRole('button', { name: 'Copied' }).waitFor();
-      await page.clock.runFor(2_000);
-      await page.getByRole('button', { name: 'Copied' }).waitFor({ state: 'detached' });
-      expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
-        `export API_KEY=ak_live_your_key\ncurl ${world.url}/v1/me -H "Authorization: Bearer $API_KEY"`,
-      );
-    });
+    const page = await open();
+    await page.goto(`${world.url}/docs`);
+    await stopClock(page);
+    await page.getByRole('button', { name: 'Copy' }).first().click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    await page.clock.runFor(2_000);
+    await page.getByRole('button', { name: 'Copied' }).waitFor({ state: 'detached' });
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
+      `export API_KEY=ak_live_your_key\ncurl ${world.url}/v1/me -H "Authorization: Bearer $API_KEY"`,
+    );
   });
 
   test('a request can be tried with one’s own key, which is not stored', async () => {
     const { key } = await world.organization({ name: 'Northwind Traders' });
-    const complaints = await visit({}, async (page) => {
-      const sent = async (path: string, label: string) => {
-        await page.goto(world.url + path);
-        await page.getByLabel('API key').fill(key);
-        await page.getByRole('button', { name: label }).click();
-        return page.getByRole('status', { name: 'Response' }).innerText();
-      };
-      expect(await sent('/docs/reference/get-me', 'Send GET request')).toMatch(/^200 OK\n+\{[\s\S]*Northwind Traders/);
-      expect(await sent('/docs/reference/create-customer', 'Send POST request')).toMatch(/^201 Created\n/);
-      expect(await sent('/docs/reference/list-customers', 'Send GET request')).toContain('Alfreds Futterkiste');
-      expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage, document.cookie])')).not.toContain(key);
-    });
-    expect(complaints).toEqual([]);
+    const page = await open();
+    const sent = async (path: string, label: string) => {
+      await page.goto(world.url + path);
+      await page.getByLabel('API key').fill(key);
+      await page.getByRole('button', { name: label }).click();
+      return page.getByRole('status', { name: 'Response' }).innerText();
+    };
+    expect(await sent('/docs/reference/get-me', 'Send GET request')).toMatch(/^200 OK\n+\{[\s\S]*Northwind Traders/);
+    expect(await sent('/docs/reference/create-customer', 'Send POST request')).toMatch(/^201 Created\n/);
+    expect(await sent('/docs/reference/list-customers', 'Send GET request')).toContain('Alfreds Futterkiste');
+    expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage, document.cookie])')).not.toContain(key);
   });
+
+  test('no page caused a browser error or warning', () => expect(screen.complaints).toEqual([]));
 });
