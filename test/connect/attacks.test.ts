@@ -49,7 +49,7 @@ describe('the request', () => {
       const { status, location, text } = await visiting.get(pathOf(ask));
       expect([redirectUri, status, location]).toEqual([redirectUri, 400, null]);
       expect(text).not.toContain('Return to');
-      const sent = await visiting.post(consentPath, { ...ask.parameters, csrfToken: await visiting.csrfToken() });
+      const sent = await visiting.submit(consentPath, ask.parameters);
       expect([redirectUri, sent.status, sent.location]).toEqual([redirectUri, 400, null]);
     }
     const local = await register(world, { redirect_uris: ['http://localhost:4000/done'] });

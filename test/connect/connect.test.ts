@@ -274,7 +274,7 @@ describe('connecting is rejected for', () => {
     expect(text).toMatch(/Only admins of Acme can connect applications[\s\S]*Ann Lee \(/);
     expect(text).not.toContain('Create key and connect');
     const { parameters } = asking(clientId);
-    const sent = await member.post(consentPath, { ...parameters, csrfToken: await member.csrfToken() });
+    const sent = await member.submit(consentPath, parameters);
     expect(sent.status).toBe(403);
     expect((await auditLog(world, tenant)).at(-1)).toBe('key_created rejected: role');
   });
@@ -286,7 +286,7 @@ describe('connecting is rejected for', () => {
     expect(text).toContain('API keys and API access need the Team plan. Acme is on the Free plan');
     expect(text).not.toContain('Create key and connect');
     const { parameters } = ask;
-    const sent = await visiting.post(consentPath, { ...parameters, csrfToken: await visiting.csrfToken() });
+    const sent = await visiting.submit(consentPath, parameters);
     expect(sent.location).toBeNull();
   });
 
@@ -319,7 +319,7 @@ describe('revocation', () => {
     const connected = tenant.as(await connect(world, visiting, asking(clientId)));
     const key = (await listKeys(tenant.em())).find(({ name }) => name === 'Robot');
     const path = `/settings/api-keys/${publicId('key', key?.id ?? '')}/revoke`;
-    await visiting.post(path, { csrfToken: await visiting.csrfToken() });
+    await visiting.submit(path);
     const { status, body } = await connected.call('POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' });
     expect([status, body.detail]).toEqual([401, expect.stringContaining('This API key was revoked.')]);
   });

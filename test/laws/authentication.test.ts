@@ -131,8 +131,7 @@ describe('while the clock stands still, so that nothing is read again', () => {
     const me = async () => (await tenant.as(raw).call('GET', '/v1/me')).body;
     expect(await me()).toMatchObject({ key: { name: 'Robot', expiresAt: null } });
     const path = `/settings/api-keys/${(await me()).key.id}`;
-    const submit = async (action: string, fields = {}) =>
-      visiting.post(`${path}/${action}`, { ...fields, csrfToken: await visiting.csrfToken() });
+    const submit = (action: string, fields = {}) => visiting.submit(`${path}/${action}`, fields);
     return { visiting, clientId, ask, code, raw, me, submit };
   }
 

@@ -52,17 +52,13 @@ describe.each(wrongByHours)('%i hours off the database’s clock', (hours) => {
     const tenant = await world.organization();
     const visiting = await signIn(world, await someone(world, tenant, 'admin'));
     setClock(hours * 30);
-    const { text } = await visiting.post(keysPath, {
-      name: 'Short',
-      expires: '30',
-      csrfToken: await visiting.csrfToken(),
-    });
+    const { text } = await visiting.submit(keysPath, { name: 'Short', expires: '30' });
     expect(await lifetimes(tenant)).toEqual([{ hours: 30 * 24 }]);
     const short = tenant.as(/ak_live_[0-9a-f]{64}/.exec(text)?.[0] ?? '');
     expect((await short.call('GET', '/v1/me')).status).toBe(200);
     const page = (await visiting.get(keysPath)).text;
     const replace = /href="([^"]+\/replace)">Replace<span class="unseen"> Short/.exec(page)?.[1] ?? '';
-    await visiting.post(replace, { csrfToken: await visiting.csrfToken(), period: 'day' });
+    await visiting.submit(replace, { period: 'day' });
     expect(await lifetimes(tenant)).toEqual([{ hours: 24 }, { hours: 30 * 24 }]);
     await sql(`update api_keys set ends_at = now() where organization_id = $1 and name = 'Short'`, [
       tenant.organization.id,

@@ -11,8 +11,7 @@ const path = '/settings/api-keys';
 async function scene() {
   const tenant = await world.organization();
   const visiting = await signIn(world, await someone(world, tenant, 'admin'));
-  const create = async (fields: Record<string, string>) =>
-    visiting.post(path, { ...fields, csrfToken: await visiting.csrfToken() });
+  const create = (fields: Record<string, string>) => visiting.submit(path, fields);
   return { tenant, visiting, create };
 }
 
@@ -72,7 +71,7 @@ describe('a key with an expiry', () => {
     await world.database.pool.query(near, [tenant.organization.id]);
     const page = (await visiting.get(path)).text;
     const replace = /href="([^"]+\/replace)">Replace<span class="unseen"> Short/.exec(page)?.[1] ?? '';
-    expect((await visiting.post(replace, { csrfToken: await visiting.csrfToken(), period: 'week' })).status).toBe(201);
+    expect((await visiting.submit(replace, { period: 'week' })).status).toBe(201);
     const { rows } = await world.database.pool.query<{ minutes: number }>(
       `select round(extract(epoch from ends_at - now()) / 60)::int as minutes from api_keys
        where organization_id = $1 and name = 'Short' order by ends_at`,

@@ -26,7 +26,7 @@ async function scene() {
   await removeMember(tenant.em(), null, tenant.admin);
   const visiting = await signIn(world, admin);
   const post = async (where: string, fields: Record<string, string> = {}, by: Visit = visiting) =>
-    by.post(`${path}${where}`, { ...fields, csrfToken: await by.csrfToken() });
+    by.submit(`${path}${where}`, fields);
   const pathOf = (member: { id: string }) => `/${publicId('member', member.id)}`;
   return { tenant, admin, visiting, post, pathOf };
 }
@@ -168,8 +168,7 @@ describe('a member', () => {
     const { tenant, visiting, post, pathOf } = await scene();
     const member = await someone(world, tenant, 'member', 'Jo Kim');
     const jo = await signIn(world, member);
-    const create = async () =>
-      (await jo.post('/settings/api-keys', { name: 'Jo', csrfToken: await jo.csrfToken() })).status;
+    const create = async () => (await jo.submit('/settings/api-keys', { name: 'Jo' })).status;
     expect(await create()).toBe(403);
     for (const [role, said, created] of [
       ['admin', 'an admin', 201],
@@ -189,7 +188,7 @@ describe('a member', () => {
     const { tenant, visiting, post, pathOf } = await scene();
     const leaver = await someone(world, tenant, 'admin', 'Lee Vance');
     const lee = await signIn(world, leaver);
-    const created = await lee.post('/settings/api-keys', { name: 'Left', csrfToken: await lee.csrfToken() });
+    const created = await lee.submit('/settings/api-keys', { name: 'Left' });
     const [raw = ''] = /ak_live_[0-9a-f]{64}/.exec(created.text) ?? [];
     const link = await passwordPath(world.database, leaver);
     // Only one of the two keys was created by this member.

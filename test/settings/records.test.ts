@@ -107,10 +107,10 @@ describe('records', () => {
       expect((await admin.get(list)).text.includes('with the lines of proposals')).toBe(list.endsWith('proposals'));
     expect((await admin.get(`/settings/proposals?customerId=${customerId}`)).text).not.toContain('/settings/exports');
 
-    const form = { csrfToken: await admin.csrfToken(), kind: 'proposals', format: 'csv' };
-    const foreign = await admin.post('/settings/exports', { ...form, filters: `customerId=${customerId}` });
+    const send = (filters: string) => admin.submit('/settings/exports', { kind: 'proposals', format: 'csv', filters });
+    const foreign = await send(`customerId=${customerId}`);
     expect(foreign.text.trim().split('\r\n')).toHaveLength(1);
-    expect((await admin.post('/settings/exports', { ...form, filters: 'status=nope' })).status).toBe(400);
+    expect((await send('status=nope')).status).toBe(400);
     expect((await member.get(path)).text).not.toContain('/settings/exports');
     expect(await auditLog(world, tenant)).toContain('records_exported customers as JSON Lines, filtered by tag, q');
   });
@@ -153,10 +153,10 @@ describe('erasing a customer', () => {
     const path = `/settings/customers/${customer.id}/erase`;
     const member = await signIn(world, await someone(world, tenant));
     expect((await member.get(path)).status).toBe(403);
-    expect((await member.post(path, { csrfToken: await member.csrfToken() })).status).toBe(403);
+    expect((await member.submit(path)).status).toBe(403);
     const admin = await signIn(world, await someone(world, tenant, 'admin'));
     expect((await admin.get(path)).text).toContain('its proposal');
-    const sent = await admin.post(path, { csrfToken: await admin.csrfToken() });
+    const sent = await admin.submit(path);
     expect([sent.status, sent.location]).toEqual([303, `/settings/customers/${customer.id}?done=erased`]);
     expect((await admin.get(sent.location ?? '')).text).not.toContain('Ana Trujillo');
     expect((await tenant.call('GET', `/v1/customers/${customer.id}`)).body.email).toBeNull();
@@ -177,7 +177,7 @@ describe('erasing a customer', () => {
     const stranger = await signIn(world, await someone(world, (await scene()).tenant, 'admin'));
     expect((await admin.get(page)).text).not.toContain(offer);
     expect((await admin.get(`${page}/erase`)).text).not.toContain('proposals,');
-    await admin.post(`${page}/erase`, { csrfToken: await admin.csrfToken() });
+    await admin.submit(`${page}/erase`);
 
     expect((await tenant.call('POST', '/v1/customers', known)).body.code).toBe('external_id_erased');
     expect((await admin.get(page)).text).toContain(offer);
@@ -186,12 +186,12 @@ describe('erasing a customer', () => {
       [member, 403],
       [stranger, 404],
     ] as const)
-      expect((await visiting.post(`${page}/release`, { csrfToken: await visiting.csrfToken() })).status).toBe(status);
+      expect((await visiting.submit(`${page}/release`)).status).toBe(status);
     expect((await tenant.call('POST', '/v1/customers', known)).status).toBe(409);
 
     // Even if the button is pressed twice.
     for (let press = 0; press < 2; press += 1) {
-      const sent = await admin.post(`${page}/release`, { csrfToken: await admin.csrfToken() });
+      const sent = await admin.submit(`${page}/release`);
       expect([sent.status, sent.location]).toEqual([303, `${page}?done=released`]);
     }
     const { text } = await admin.get(`${page}?done=released`);

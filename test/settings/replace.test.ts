@@ -96,11 +96,10 @@ describe('replacing a key', () => {
     const { tenant, visiting, keyPath, replace } = await scene();
     expect((await replace('for ever')).status).toBe(422);
     const member = await signIn(world, await someone(world, tenant));
-    const form = { period: 'day', csrfToken: await member.csrfToken() };
-    expect((await member.post(`${keyPath}/replace`, form)).status).toBe(403);
+    expect((await member.submit(`${keyPath}/replace`, { period: 'day' })).status).toBe(403);
     for (let count = 1; count < maximumLiveKeys; count += 1) await tenant.anotherKey(`k${count}`);
     expect((await replace('day')).status).toBe(422);
-    await visiting.post(`${keyPath}/revoke`, { csrfToken: await visiting.csrfToken() });
+    await visiting.submit(`${keyPath}/revoke`);
     expect((await replace('day')).status).toBe(409);
     await world.database.pool.query(`update organizations set plan = 'free' where id = $1`, [tenant.organization.id]);
     expect((await replace('day')).status).toBe(403);
@@ -109,8 +108,7 @@ describe('replacing a key', () => {
 
 test('a name that another live key already has is pointed out', async () => {
   const { visiting } = await scene();
-  const create = async (name: string) =>
-    (await visiting.post('/settings/api-keys', { name, csrfToken: await visiting.csrfToken() })).text;
+  const create = async (name: string) => (await visiting.submit('/settings/api-keys', { name })).text;
   expect(await create('test')).toContain('Another live key is also named “test”.');
   expect(await create('Something else')).not.toContain('Another live key');
 });

@@ -214,7 +214,7 @@ describe('every form', () => {
     for (const { action, fields: typed } of forms) {
       await world.database.pool.query(`delete from sign_in.attempts where key like 'member %'`);
       const before = await stateOf(world, tenant.organization.id);
-      const { status } = await visiting.post(action, { ...typed, csrfToken: await visiting.csrfToken() });
+      const { status } = await visiting.submit(action, typed);
       expect([action, status]).toEqual([action, 403]);
       expect([action, await stateOf(world, tenant.organization.id)]).toEqual([action, before]);
     }
@@ -249,7 +249,7 @@ test('a session ends with its membership, regardless of the case of the address'
   const visiting = await signIn(world, { ...member, email: member.email.toUpperCase() });
   const other = await signIn(world, member);
   expect((await other.get('/settings/account')).text.match(/name="session"/g)).toHaveLength(1);
-  await other.post('/settings/account/sessions', { csrfToken: await other.csrfToken() });
+  await other.submit('/settings/account/sessions');
   expect((await visiting.get('/settings/account')).status).toBe(303);
   await world.database.pool.query('update members set removed_at = now() where id = $1', [member.id]);
   expect((await other.get('/settings/account')).status).toBe(303);

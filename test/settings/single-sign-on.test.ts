@@ -175,8 +175,7 @@ describe('with a provider', () => {
     expect((await admin.get(account)).text).not.toContain('name="session"');
     const after = visit(world.url);
     await signInAs(after, 'shared');
-    const end = async (visiting: Visit) =>
-      visiting.post(`${account}/sessions`, { csrfToken: await visiting.csrfToken() });
+    const end = (visiting: Visit) => visiting.submit(`${account}/sessions`);
     expect((await end(admin)).location).toBe(`${account}?done=sessions`);
     expect(await opened(after)).toEqual([false, true]);
     expect((await after.get(account)).text).toContain('your provider decides whether to ask');

@@ -21,7 +21,7 @@ const world = useWorld({ now: () => nowMs, ownDatabase: true, authSecret, single
 const members = '/settings/members';
 const setUp = '/settings/account/two-factor';
 const choose = async (visiting: Visit, policy: 'required' | 'optional') =>
-  visiting.post(`${members}/two-factor/${policy}`, { csrfToken: await visiting.csrfToken() });
+  visiting.submit(`${members}/two-factor/${policy}`);
 const require = ({ organization }: Tenant) =>
   world.database.pool.query('update organizations set requires_two_factor = true where id = $1', [organization.id]);
 
@@ -83,7 +83,7 @@ describe('a member without it', () => {
 
   test('cannot change anything with any form until it is set up', async () => {
     const { visiting, tenant, fill } = one;
-    const csrfToken = /name="csrfToken" value="([^"]+)"/.exec((await visiting.get(setUp)).text)?.[1] ?? '';
+    const csrfToken = await visiting.csrfToken(setUp);
     const before = await stateOf(world, tenant.organization.id);
     for (const path of await pathsOf('post')) {
       if (/^\/(?:sign-|password|forgot|organization|account)/.test(path)) continue;
@@ -97,7 +97,7 @@ describe('a member without it', () => {
   test('continues to the requested page once it is set up, and can sign out before that', async () => {
     const member = await someone(world, one.tenant);
     const leaving = await signIn(world, member);
-    const csrfToken = /name="csrfToken" value="([^"]+)"/.exec((await leaving.get('/settings/account')).text)?.[1] ?? '';
+    const csrfToken = await leaving.csrfToken('/settings/account');
     expect((await leaving.post('/settings/sign-out', { csrfToken })).location).toBe(
       '/settings/sign-in?after=signed-out',
     );
@@ -121,8 +121,7 @@ describe('a member without it', () => {
     });
     await givePassword(world, again);
     const visiting = await signIn(world, member);
-    const { text } = await visiting.get('/settings/account');
-    const csrfToken = /name="csrfToken" value="([^"]+)"/.exec(text)?.[1] ?? '';
+    const csrfToken = await visiting.csrfToken('/settings/account');
     await visiting.post('/settings/organization', {
       csrfToken,
       organization: publicId('organization', other.organization.id),

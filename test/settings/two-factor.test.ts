@@ -20,9 +20,11 @@ import { startMailServer } from './providers.ts';
 import {
   auditLog,
   codeAt,
+  formIn,
   givePassword,
   password,
   passwordPath,
+  shownSecret,
   signIn,
   someone,
   someoneInTwo,
@@ -100,10 +102,9 @@ describe('turning it on', () => {
     const page = await visiting.get(path);
     expect(page.text).toContain('<svg xmlns="http://www.w3.org/2000/svg"');
     expect(page.text).not.toMatch(/ style=|<script>/);
-    const offer = /name="offer" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
-    const secret = (/<code translate="no">([A-Z2-7 ]+)</.exec(page.text)?.[1] ?? '').replaceAll(' ', '');
-    const send = async (fields: Record<string, string>) =>
-      visiting.post(path, { csrfToken: await visiting.csrfToken(), offer, ...fields });
+    const { offer = '' } = formIn(page, path);
+    const secret = shownSecret(page);
+    const send = (fields: Record<string, string>) => visiting.submit(path, { offer, ...fields });
     for (const [current, code, id, sentence] of [
       ['', '123456', 'current', 'Enter your password.'],
       [password, '', 'code', 'Enter a code.'],
@@ -151,11 +152,9 @@ describe('turning it on', () => {
     const { tenant } = await scene();
     const [member, attacker] = [await someone(world, tenant), await someone(world, tenant)];
     const [mine, theirs] = [await signIn(world, member), await signIn(world, attacker)];
-    const { text } = await theirs.get(path);
-    const offer = /name="offer" value="([^"]+)"/.exec(text)?.[1] ?? '';
-    const secret = (/<code translate="no">([A-Z2-7 ]+)</.exec(text)?.[1] ?? '').replaceAll(' ', '');
-    const fields = { csrfToken: await mine.csrfToken(), offer, current: password, code: codeAt(secret, nowMs) };
-    expect((await mine.post(path, fields)).status).toBe(422);
+    const page = await theirs.get(path);
+    const fields = { ...formIn(page, path), current: password, code: codeAt(shownSecret(page), nowMs) };
+    expect((await mine.submit(path, fields)).status).toBe(422);
   });
 
   test('stores the key encrypted and the recovery codes as hashes, and logs neither', async () => {
@@ -351,8 +350,7 @@ describe('guesses', () => {
   test('are also limited when turning it off', async () => {
     const { visiting, secret } = await scene();
     const wrong = codeAt(secret, nowMs + 20 * stepMs);
-    const attempt = async (code: string) =>
-      (await visiting.post(`${path}/off`, { csrfToken: await visiting.csrfToken(), current: password, code })).status;
+    const attempt = async (code: string) => (await visiting.submit(`${path}/off`, { current: password, code })).status;
     for (let count = 0; count < attemptLimits.code.most; count += 1) expect(await attempt(wrong)).toBe(422);
     expect(await attempt(codeAt(secret, nowMs))).toBe(429);
   });
@@ -378,7 +376,7 @@ describe('turning it off and creating recovery codes', () => {
   test('require the password and a code', async () => {
     const { tenant, member, visiting, secret, codes } = await scene();
     const send = async (what: string, current: string, code: string) =>
-      visiting.post(`${path}/${what}`, { csrfToken: await visiting.csrfToken(), current, code });
+      visiting.submit(`${path}/${what}`, { current, code });
     for (const what of ['codes', 'off']) {
       expect((await visiting.get(`${path}/${what}`)).status).toBe(200);
       expect((await send(what, 'wrong wrong wrong', codeAt(secret, nowMs))).text).toContain('Incorrect password.');
@@ -421,7 +419,7 @@ describe('a person in two organizations', () => {
     const admin = await signIn(world, await someone(world, tenant, 'admin'));
     const at = `/settings/members/${publicId('member', member.id)}/two-factor`;
     expect((await admin.get(at)).status).toBe(200);
-    return admin.post(at, { csrfToken: await admin.csrfToken() });
+    return admin.submit(at);
   };
 
   test('has one app for both: a guess at it counts once, and it is turned off for both', async () => {
@@ -503,11 +501,7 @@ describe('a person in two organizations', () => {
     const token = (await passwordPath(world.database, again)).split('token=')[1] ?? '';
     const intruder = visit(world.url);
     await intruder.post('/settings/password', { token, password: 'another horse altogether' });
-    const { text } = await intruder.get(path);
-    const secret = (/<code translate="no">([A-Z2-7 ]+)</.exec(text)?.[1] ?? '').replaceAll(' ', '');
-    const [, offer = ''] = /name="offer" value="([^"]+)"/.exec(text) ?? [];
-    const fields = { csrfToken: await intruder.csrfToken(), offer, current: 'another horse altogether' };
-    expect((await intruder.post(path, { ...fields, code: codeAt(secret, nowMs) })).status).toBe(201);
+    await turnOnTwoFactor(intruder, nowMs, 'another horse altogether');
     expect(await opened(await signIn(world, member))).toEqual(['First Ltd']);
     await begin(member, {}, 'another horse altogether');
   });
@@ -534,8 +528,7 @@ describe('a person in two organizations', () => {
 test('no one can reset their own, or one that is off', async () => {
   const { tenant, member, visiting } = await scene('admin');
   const other = await someone(world, tenant);
-  const reset = async ({ id }: Member) =>
-    visiting.post(`/settings/members/${publicId('member', id)}/two-factor`, { csrfToken: await visiting.csrfToken() });
+  const reset = ({ id }: Member) => visiting.submit(`/settings/members/${publicId('member', id)}/two-factor`);
   expect((await reset(member)).status).toBe(422);
   expect((await reset(other)).status).toBe(409);
   const { text } = await visiting.get('/settings/members');

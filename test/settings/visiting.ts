@@ -16,10 +16,12 @@ export type Visit = {
   get(path: string, headers?: Record<string, string>): Promise<Reply>;
   /** A form, sent from our own page unless the headers say otherwise. */
   post(path: string, fields: Record<string, string> | FormData, headers?: Record<string, string>): Promise<Reply>;
+  /** A form with a new CSRF token. */
+  submit(path: string, fields?: Record<string, string>): Promise<Reply>;
   /** The Cookie header that goes with every request. */
   cookie(to?: string): string;
-  /** A new CSRF token of this session, from the API Keys page. */
-  csrfToken(): Promise<string>;
+  /** A new CSRF token of this session, by default from the API Keys page. */
+  csrfToken(page?: string): Promise<string>;
 };
 
 /** Someone with no session yet. */
@@ -55,9 +57,10 @@ export function visit(url: string, constant: Record<string, string> = {}): Visit
     get: (path, headers = {}) => send(path, {}, headers),
     post: (path, fields, headers = { 'sec-fetch-site': 'same-origin' }) =>
       send(path, { method: 'POST', body: fields instanceof FormData ? fields : new URLSearchParams(fields) }, headers),
+    submit: async (path, fields = {}) => visiting.post(path, { ...fields, csrfToken: await visiting.csrfToken() }),
     cookie,
-    async csrfToken() {
-      const { text } = await visiting.get('/settings/api-keys');
+    async csrfToken(page = '/settings/api-keys') {
+      const { text } = await visiting.get(page);
       return /name="csrfToken" value="([^"]+)"/.exec(text)?.[1] ?? '';
     },
   };
@@ -190,16 +193,18 @@ export async function keyNames(world: World, { organization }: Tenant): Promise<
 /** What an authenticator app shows for this key. */
 export const codeAt = (secret: string, nowMs: number): string => new TOTP({ secret }).generate({ timestamp: nowMs });
 
+/** The key for an authenticator app that the page shows. */
+export const shownSecret = ({ text }: Reply): string =>
+  (/<code translate="no">([A-Z2-7 ]+)<\/code>/.exec(text)?.[1] ?? '').replaceAll(' ', '');
+
 export type TwoFactorSetUp = { secret: string; codes: string[] };
 
 /** Turns on two-factor authentication as a person would: enters the page's key in an app, and its code on the page. */
 export async function turnOnTwoFactor(visiting: Visit, nowMs: number, current = password): Promise<TwoFactorSetUp> {
   const path = '/settings/account/two-factor';
-  const { text } = await visiting.get(path);
-  const secret = (/<code translate="no">([A-Z2-7 ]+)<\/code>/.exec(text)?.[1] ?? '').replaceAll(' ', '');
-  const [, offer = ''] = /name="offer" value="([^"]+)"/.exec(text) ?? [];
-  const [, csrfToken = ''] = /name="csrfToken" value="([^"]+)"/.exec(text) ?? [];
-  const on = await visiting.post(path, { csrfToken, offer, current, code: codeAt(secret, nowMs) });
+  const page = await visiting.get(path);
+  const secret = shownSecret(page);
+  const on = await visiting.post(path, { ...formIn(page, path), current, code: codeAt(secret, nowMs) });
   if (on.status !== 201) throw new Error(`Two-factor authentication is not on: ${on.status} ${on.text}`);
   return { secret, codes: on.text.match(/\b[a-z2-9]{4}(?:-[a-z2-9]{4}){3}\b/g)?.slice(0, 10) ?? [] };
 }
