@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { lockPasswords, matchPassword } from '../../server/accounts/credentials.ts';
-import { choosePassword, issueLink, redeemLink } from '../../server/accounts/password-links.ts';
+import { choosePassword } from '../../server/accounts/password-links.ts';
 import { readSessions } from '../../server/accounts/sessions.ts';
 import { hashPassword, passwordProblem, verifyPassword } from '../../server/accounts/passwords.ts';
 import { waitingStatements } from '../locks.ts';
@@ -9,6 +9,7 @@ import { patientConnection } from '../patient.ts';
 import { useWorld } from '../world.ts';
 import type { Member } from '../../server/entities/organization.ts';
 import { auditLog, password, passwordPath, signIn, someone, turnOnTwoFactor, visit } from './visiting.ts';
+import type { Visit } from './visiting.ts';
 
 const world = useWorld({ ownDatabase: true });
 const path = '/settings/account';
@@ -26,8 +27,7 @@ describe('changing one’s own password', () => {
     const { tenant, member, visiting } = await scene();
     const other = await signIn(world, member);
     const link = await passwordPath(world.database, member);
-    const fields = { current: password, password: next, csrfToken: await visiting.csrfToken() };
-    const changed = await visiting.post(`${path}/password`, fields);
+    const changed = await visiting.submit(`${path}/password`, { current: password, password: next });
     expect(changed.location).toBe(`${path}?done=password`);
     expect((await visiting.get(path)).status).toBe(200);
     expect((await other.get(path)).status).toBe(303);
@@ -47,8 +47,7 @@ describe('changing one’s own password', () => {
       [password, 'abacabacabac', 'password', 'Use at least 4 different characters.'],
       [password, 'Passw0rd1234!', 'password', 'This password is too common.'],
     ] as const) {
-      const fields = { current, password: typed, csrfToken: await visiting.csrfToken() };
-      const { status, text } = await visiting.post(`${path}/password`, fields);
+      const { status, text } = await visiting.submit(`${path}/password`, { current, password: typed });
       expect(status).toBe(422);
       expect(text).toMatch(new RegExp(`id="${id}-problem" role="alert">${sentence}`));
     }
@@ -59,13 +58,7 @@ describe('changing one’s own password', () => {
     const { visiting } = await scene();
     await world.database.pool.query(`delete from sign_in.attempts where key like 'address %'`);
     const attempt = async () =>
-      (
-        await visiting.post(`${path}/password`, {
-          current: 'wrong wrong wrong',
-          password: next,
-          csrfToken: await visiting.csrfToken(),
-        })
-      ).status;
+      (await visiting.submit(`${path}/password`, { current: 'wrong wrong wrong', password: next })).status;
     for (let count = 0; count < attemptLimits.account.most; count += 1) expect(await attempt()).toBe(422);
     expect(await attempt()).toBe(429);
   });
@@ -98,15 +91,9 @@ describe('while a password is being changed', () => {
     const { member, visiting } = await scene();
     const chosen = [next, 'yet another horse'];
     const sessions = [visiting, await signIn(world, member)];
-    const forms = await Promise.all(
-      sessions.map(async (session, at) => ({
-        session,
-        fields: { current: password, password: chosen[at] ?? '', csrfToken: await session.csrfToken() },
-      })),
-    );
-    const answers = await during(member, 2, () =>
-      Promise.all(forms.map(({ session, fields }) => session.post(`${path}/password`, fields))),
-    );
+    const change = (session: Visit, at: number) =>
+      session.submit(`${path}/password`, { current: password, password: chosen[at] ?? '' });
+    const answers = await during(member, 2, () => Promise.all(sessions.map(change)));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 422]);
     expect(answers.find(({ status }) => status === 422)?.text).toContain('Incorrect password.');
     const works = await Promise.all(
@@ -141,20 +128,6 @@ test.each(['before', 'after'])(
   },
 );
 
-test('a password link that is used twice at the same time sets one password', async () => {
-  const { member } = await scene();
-  const { signIns } = world.database;
-  const token = await issueLink(signIns, member);
-  const holder = await patientConnection(world.database.pool);
-  await holder.query('begin');
-  await holder.query('select from sign_in."verification" where value = $1 for update', [member.id]);
-  const both = [next, `${next} entirely`].map(async (typed) => (await redeemLink(signIns, token, typed)).length);
-  await expect.poll(async () => (await waitingStatements(world.database)).length).toBe(2);
-  await holder.query('commit');
-  holder.release();
-  expect((await Promise.all(both)).toSorted()).toEqual([0, 1]);
-});
-
 describe('sessions', () => {
   test('are listed with browser and network, and can be ended one by one or all but this one', async () => {
     const { member, visiting } = await scene();
@@ -168,8 +141,7 @@ describe('sessions', () => {
     expect(page.match(/This session/g)).toHaveLength(1);
     const ids = sessionIds(page);
     expect(ids).toHaveLength(3);
-    const end = async (fields: Record<string, string>) =>
-      visiting.post(`${path}/sessions`, { ...fields, csrfToken: await visiting.csrfToken() });
+    const end = (fields: Record<string, string>) => visiting.submit(`${path}/sessions`, fields);
     expect((await end({ session: ids[0] ?? '' })).location).toBe(`${path}?done=session`);
     const alive = async () =>
       (await Promise.all([second, third, fourth].map((one) => one.get(path)))).filter(({ status }) => status === 200)
@@ -187,8 +159,7 @@ describe('sessions', () => {
       `select s.id from sign_in.session s join sign_in."user" u on u.id = s."userId" where u.email = $1`,
       [other.member.emailKey],
     );
-    for (const session of [rows[0]?.id ?? '', 'nonsense'])
-      await visiting.post(`${path}/sessions`, { session, csrfToken: await visiting.csrfToken() });
+    for (const session of [rows[0]?.id ?? '', 'nonsense']) await visiting.submit(`${path}/sessions`, { session });
     expect((await other.visiting.get(path)).status).toBe(200);
     expect(await auditLog(world, tenant)).not.toContain('sessions_ended');
   });

@@ -1,6 +1,6 @@
 /** Rate limits on guessing, and the limit on how many attempts are stored. */
 import { describe, expect, test } from 'vitest';
-import { admitMail, admitReset, admitSignIn, attemptLimits, claimWork } from '../../server/accounts/attempts.ts';
+import { admitMail, admitSignIn, attemptLimits, claimWork } from '../../server/accounts/attempts.ts';
 import { knownDevices } from '../../server/accounts/known-devices.ts';
 import { mostAttempts, removeExpired } from '../../server/commands/serve/retention.ts';
 import { useWorld } from '../world.ts';
@@ -58,15 +58,5 @@ describe('attempts', () => {
     );
     expect(rows).toEqual([{ kept: mostAttempts, newest: true }]);
     expect((await pool.query(`select 1 from sign_in.attempts where key = 'k25'`)).rowCount).toBe(0);
-  });
-
-  test('to get a password link are limited per network, not per account', async () => {
-    const { pool } = world.database;
-    for (let count = 0; count < attemptLimits.reset.most; count += 1)
-      expect(await admitReset(pool, '192.0.2.7')).toBe(0);
-    const wait = await admitReset(pool, '192.0.2.7');
-    expect(wait).toBeGreaterThan(0);
-    expect(wait).toBeLessThanOrEqual(attemptLimits.reset.seconds);
-    expect(await admitReset(pool, '198.51.100.7')).toBe(0);
   });
 });
