@@ -8,6 +8,7 @@ import { openDatabase } from '../../server/database/orm.ts';
 import type { Member } from '../../server/entities/organization.ts';
 import { Uploads } from '../../server/uploads/uploads.ts';
 import { KeyDirectory } from '../../server/keys/directory.ts';
+import { listKeys } from '../../server/keys/list.ts';
 import { UsageLog } from '../../server/keys/usage.ts';
 import { createShares } from '../../server/limits/concurrency.ts';
 import { memoryRateLimiter } from '../../server/limits/rate-limit.ts';
@@ -106,11 +107,8 @@ export async function scene(world: World, nowMs = Date.now()): Promise<Scene> {
   const other = await someone(world, tenant, 'member');
   // With a session and two-factor authentication, which a form for another member could end.
   await turnOnTwoFactor(await signIn(world, other), nowMs);
-  const { rows } = await world.database.pool.query<{ id: string }>(
-    'select id from api_keys where organization_id = $1',
-    [tenant.organization.id],
-  );
-  const [memberId, keyId] = [publicId('member', other.id), publicId('key', rows[0]?.id ?? '')];
+  const [key] = await listKeys(tenant.em());
+  const [memberId, keyId] = [publicId('member', other.id), publicId('key', key?.id ?? '')];
   const uploadId = await checkedUpload(world, tenant, other);
   const { body: customer } = await tenant.call('POST', '/v1/customers', { name: 'Ana Trujillo' });
   const { body: item } = await tenant.call('POST', '/v1/items', { type: 'service', name: 'Repair', unitPrice: '80' });

@@ -1,6 +1,7 @@
 /** Keys that need an admin's attention: warnings on the pages and by mail. */
 import { afterAll, describe, expect, test } from 'vitest';
 import { watchLimits } from '../../server/keys/at-limit.ts';
+import { listKeys } from '../../server/keys/list.ts';
 import { UsageLog } from '../../server/keys/usage.ts';
 import { claimWarnings, readWarnings, releaseWarnings } from '../../server/keys/warnings.ts';
 import { publicId } from '../../server/records/public-id.ts';
@@ -18,13 +19,10 @@ const mailing = useWorld({ ownDatabase: true, mail: { url: server.url, from }, k
 
 type Made = { id: string; name: string };
 
-async function keyNamed(where: World, tenant: Tenant, name: string): Promise<Made> {
+async function keyNamed(tenant: Tenant, name: string): Promise<Made> {
   await tenant.anotherKey(name);
-  const { rows } = await where.database.pool.query<{ id: string }>(
-    'select id from api_keys where organization_id = $1 and name = $2',
-    [tenant.organization.id, name],
-  );
-  return { id: rows[0]?.id ?? '', name };
+  const made = (await listKeys(tenant.em())).find((key) => key.name === name);
+  return { id: made?.id ?? '', name };
 }
 
 const change = (where: World, { id }: Made, changes: string) =>
@@ -63,9 +61,7 @@ describe('a key that needs attention', () => {
   test('is listed with the reason on the overview, under API Keys and on its own page, and no other key is', async () => {
     const tenant = await world.organization();
     const [failing, few, ended, limited, burst, unused, expiring] = await Promise.all(
-      ['Failing', 'Few', 'Ended', 'Limited', 'Burst', 'Unused', 'Expiring'].map((name) =>
-        keyNamed(world, tenant, name),
-      ),
+      ['Failing', 'Few', 'Ended', 'Limited', 'Burst', 'Unused', 'Expiring'].map((name) => keyNamed(tenant, name)),
     );
     if (!failing || !few || !ended || !limited || !burst || !unused || !expiring) throw new Error('Seven keys.');
     await counted(world, tenant, failing, { client_error: 20, success: 15, daysAgo: 1 });
@@ -104,8 +100,8 @@ describe('a key that needs attention', () => {
 
   test('is not one that ended long ago, was last used just as it ended, or was at its limit on an earlier day', async () => {
     const tenant = await world.organization();
-    const [old, just] = [await keyNamed(world, tenant, 'Old'), await keyNamed(world, tenant, 'Just')];
-    const [expired, calm] = [await keyNamed(world, tenant, 'Expired'), await keyNamed(world, tenant, 'Calm')];
+    const [old, just] = [await keyNamed(tenant, 'Old'), await keyNamed(tenant, 'Just')];
+    const [expired, calm] = [await keyNamed(tenant, 'Expired'), await keyNamed(tenant, 'Calm')];
     await change(world, expired, `ends_at = now() - interval '9 days', last_used_at = now() - interval '25 hours'`);
     await limitedIn(world, tenant, calm, [7, 8, 9]);
     await world.database.pool.query(`update key_warnings set seen_at = now() - interval '25 hours' where key_id = $1`, [
@@ -138,7 +134,7 @@ describe('mail about keys', () => {
     const neighbor = await mailing.organization();
     const [member, removed] = [await someone(mailing, tenant), await someone(mailing, tenant, 'admin')];
     await mailing.database.pool.query('update members set removed_at = now() where id = $1', [removed.id]);
-    const [first, second] = [await keyNamed(mailing, tenant, 'CRM'), await keyNamed(mailing, tenant, 'Shop')];
+    const [first, second] = [await keyNamed(tenant, 'CRM'), await keyNamed(tenant, 'Shop')];
     await change(mailing, first, `ends_at = now() + interval '5 days'`);
     await expect.poll(() => received(tenant.admin.email).length).toBe(1);
     expect(received(tenant.admin.email)[0]?.text).toContain('Subject: An API key of Acme needs attention');
@@ -159,7 +155,7 @@ describe('mail about keys', () => {
 
   test('is sent by one of several processes that check at once, and again if it could not be sent', async () => {
     const tenant = await world.organization();
-    const key = await keyNamed(world, tenant, 'CRM');
+    const key = await keyNamed(tenant, 'CRM');
     await change(world, key, `ends_at = now() + interval '5 days'`);
     await counted(world, tenant, key, { client_error: 20 });
     const warnings = await readWarnings(tenant.em());
@@ -185,7 +181,7 @@ describe('mail about keys', () => {
     const tenant = await mailing.organization();
     const { email } = tenant.admin;
     server.reject(email);
-    await change(mailing, await keyNamed(mailing, tenant, 'CRM'), `ends_at = now() + interval '5 days'`);
+    await change(mailing, await keyNamed(tenant, 'CRM'), `ends_at = now() + interval '5 days'`);
     const failures = () => mailing.log.filter(({ message }) => message === 'admins were not told about API keys');
     await expect.poll(() => failures().length).toBeGreaterThan(0);
     server.accept(email);
