@@ -4,6 +4,7 @@ import { toRfc3339 } from '../../server/entities/timestamp.ts';
 import { LastUses } from '../../server/keys/last-uses.ts';
 import { listKeys } from '../../server/keys/list.ts';
 import { serve } from '../../server/commands/serve/server.ts';
+import { breakablePool } from '../breakable-pool.ts';
 import { useWorld } from '../world.ts';
 
 const world = useWorld();
@@ -75,13 +76,7 @@ describe('the time of the last use', () => {
     const [key] = keys;
     if (!key) throw new Error('Four keys.');
     let isBroken = true;
-    const pool = new Proxy(world.database.pool, {
-      get: (target, name) => {
-        const found: unknown = Reflect.get(target, name);
-        if (name === 'query' && isBroken) return () => Promise.reject(new Error('away'));
-        return typeof found === 'function' ? (found.bind(target) as unknown) : found;
-      },
-    });
+    const pool = breakablePool(world.database.pool, () => isBroken);
     const uses = new LastUses(pool, () => 0);
     uses.note(key);
     await uses.close();

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { UsageLog } from '../../server/keys/usage.ts';
 import type { Outcome } from '../../server/entities/usage.ts';
 import { listKeys } from '../../server/keys/list.ts';
+import { breakablePool } from '../breakable-pool.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 
@@ -49,13 +50,7 @@ const steps = fc.array(
 function processes(now: () => number) {
   const isBroken = [false, false];
   const logs = isBroken.map((_, index) => {
-    const pool = new Proxy(world.database.pool, {
-      get: (target, name) => {
-        const found: unknown = Reflect.get(target, name);
-        if (name === 'query' && isBroken[index]) return () => Promise.reject(new Error('Connection terminated'));
-        return typeof found === 'function' ? (found.bind(target) as unknown) : found;
-      },
-    });
+    const pool = breakablePool(world.database.pool, () => isBroken[index] === true);
     return new UsageLog({ pool, now, onError: () => undefined });
   });
   return { logs, isBroken };

@@ -10,6 +10,7 @@ import { FailedRequest } from '../../server/entities/usage.ts';
 import { uuidv7 } from '../../server/entities/uuid.ts';
 import { publicId } from '../../server/records/public-id.ts';
 import { dayOf } from '../../server/web/settings/time.ts';
+import { breakablePool } from '../breakable-pool.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import { signIn, someone } from './visiting.ts';
@@ -239,17 +240,8 @@ describe('the usage log', () => {
     const tenant = await world.organization();
     const ids = await keyOf(tenant);
     let broken = true;
-    const pool = new Proxy(world.database.pool, {
-      get: (target, name) => {
-        const found: unknown = Reflect.get(target, name);
-        if (name === 'query')
-          return (statement: { name: string }) =>
-            broken && statement.name === 'usage-failures'
-              ? Promise.reject(new Error('Connection terminated'))
-              : target.query(statement as never);
-        return typeof found === 'function' ? (found.bind(target) as unknown) : found;
-      },
-    });
+    const fails = (statement: unknown) => broken && Object(statement).name === 'usage-failures';
+    const pool = breakablePool(world.database.pool, fails);
     const errors: unknown[] = [];
     const log = new UsageLog({ pool, onError: (error) => errors.push(error) });
     log.record(event(ids, { status: 404, code: 'not_found' }));
