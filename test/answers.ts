@@ -123,7 +123,7 @@ function operationAt(method: string, path: string): Found | undefined {
 
 const escaped = (part: string) => part.replaceAll('~', '~0').replaceAll('/', '~1');
 
-const rateHeaders = [
+export const rateHeaders = [
   'RateLimit-Policy',
   'RateLimit',
   'X-RateLimit-Limit',

@@ -8,6 +8,7 @@ import { problemCatalog } from '../../contract/problems/catalog.ts';
 import type { ProblemCode } from '../../contract/problems/catalog.ts';
 import { v1 } from '../../contract/v1.ts';
 import { operationsOf } from '../../contract/operations.ts';
+import { rateHeaders } from '../answers.ts';
 import { expand } from './expand.ts';
 
 const baseUrl = 'https://api.northwind.example';
@@ -17,13 +18,6 @@ const routes = operationsOf(v1).map((route) => ({
   path: route.path.replaceAll(/:(\w+)/g, '{$1}'),
   method: route.method.toLowerCase(),
 }));
-const rateHeaders = [
-  'RateLimit-Policy',
-  'RateLimit',
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-];
 
 function operationAt(document: Document, { path, method, place }: (typeof routes)[number]): Operation {
   const operation = document.paths[path]?.[method];
