@@ -18,13 +18,11 @@ import { requireAdminVisit } from '../visit.ts';
 import type { Change, Visit } from '../visit.ts';
 import { endedPage, importPage } from './import-page.ts';
 import type { ImportView } from './import-page.ts';
-import { bytesOf, readFormWithFile, receivedFile } from './multipart.ts';
+import { bytesOf, receivedFile } from './multipart.ts';
 
 const path = '/settings/imports';
 /** The maximum size of a form without its file, in bytes. */
 const formBytes = 100_000;
-
-export const readUploadForm = readFormWithFile(uploadBounds.bytes);
 
 /** Forms with a field for each column of a file, which are larger than others. */
 export const readColumnsForm = express.urlencoded({ extended: false, limit: '256kb', parameterLimit: 1100 });

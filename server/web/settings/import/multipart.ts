@@ -6,6 +6,7 @@ import type { BusboyHeaders } from '@fastify/busboy';
 import type { Request, RequestHandler, Response } from 'express';
 import { Problem } from '../../../problems/problem.ts';
 import { slowRequests } from '../../../limits/slow-requests.ts';
+import { uploadBounds } from '../../../uploads/files.ts';
 import { interrupted } from '../../../uploads/runner.ts';
 
 /** `isCut` tells whether the form ended in the middle of the file. */
@@ -17,27 +18,26 @@ const received = new WeakMap<IncomingMessage, ReceivedFile>();
 /** The form's file, unread; undefined if none was chosen. */
 export const receivedFile = (request: IncomingMessage): ReceivedFile | undefined => received.get(request);
 
-const limits = { fieldNameSize: 100, fieldSize: 16_384, fields: 20, files: 1, parts: 30, headerPairs: 20 };
+const parts = { fieldNameSize: 100, fieldSize: 16_384, fields: 20, files: 1, parts: 30, headerPairs: 20 };
+const limits = { ...parts, fileSize: uploadBounds.bytes };
 
-/** Reads the fields up to the file; `most` is the maximum size of the file in bytes. */
-export const readFormWithFile =
-  (most: number): RequestHandler =>
-  async (request, response, next) => {
-    if (!request.is('multipart/form-data')) return next();
-    try {
-      request.body = await fieldsUpToFile(request, response, most);
-    } catch (cause) {
-      const sentence = 'The form could not be read. Reload the page and try again.';
-      throw new Problem('unreadable', { sentence }, { cause });
-    }
-    next();
-  };
+/** Reads the fields up to the file. */
+export const readUploadForm: RequestHandler = async (request, response, next) => {
+  if (!request.is('multipart/form-data')) return next();
+  try {
+    request.body = await fieldsUpToFile(request, response);
+  } catch (cause) {
+    const sentence = 'The form could not be read. Reload the page and try again.';
+    throw new Problem('unreadable', { sentence }, { cause });
+  }
+  next();
+};
 
-function fieldsUpToFile(request: Request, response: Response, most: number): Promise<Record<string, string>> {
+function fieldsUpToFile(request: Request, response: Response): Promise<Record<string, string>> {
   // Field names are arbitrary, so there is no prototype for them to clash with.
   const fields: Record<string, string> = Object.create(null) as Record<string, string>;
   // Express has checked that there is a content type.
-  const form = new Busboy({ headers: request.headers as BusboyHeaders, limits: { ...limits, fileSize: most } });
+  const form = new Busboy({ headers: request.headers as BusboyHeaders, limits });
   form.on('field', (name, value) => (fields[name] = value));
   return new Promise((resolve, reject) => {
     form.on('file', (name, stream, fileName) => {
