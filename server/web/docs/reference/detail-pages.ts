@@ -38,23 +38,17 @@ type Described = { name: string; schema: Schema; required?: boolean; description
 const describedTable = (head: string, all: readonly Described[], schemas: Schemas): string =>
   table(
     [head, 'Type', 'Meaning'],
-    all.map(({ name, description = '', schema, required }) => [
+    all.map(({ name, description, schema, required }) => [
       `\`${name}\`${required ? ' (required)' : ''}`,
       typeText(schema, schemas),
-      description,
+      description ?? resolve(schema, schemas).description ?? '',
     ]),
   );
 
 function bodySection({ requestBody }: Operation, schemas: Schemas): string[] {
   const media = requestBody?.content['application/json'];
   if (!requestBody || !media) return [];
-  const fields = fieldsOf(media.schema, schemas).map(({ name, schema, isRequired }) => ({
-    name,
-    schema,
-    required: isRequired,
-    description: resolve(schema, schemas).description ?? '',
-  }));
-  return ['## Body', requestBody.description, describedTable('Field', fields, schemas)];
+  return ['## Body', requestBody.description, describedTable('Field', fieldsOf(media.schema, schemas), schemas)];
 }
 
 function responseSection({ responses }: Operation): string[] {

@@ -16,8 +16,8 @@ import { json, kebab, operationsIn, table, typeText } from './schema-text.ts';
 export type ReferencePage = Guide & { markdown: () => string; sample?: () => Sample };
 
 const operations = operationsOf(v1).map((route) => ({ route, ...metadataOf(route) }));
-const operationSlug = (operationId: string): string => `reference/${kebab(operationId)}`;
-const recordSlug = (name: string): string => `reference/${kebab(name)}`;
+/** `name`: the id of an operation, or the name of a schema. */
+const slugOf = (name: string): string => `reference/${kebab(name)}`;
 
 export function referencePages(): ReferencePage[] {
   const read = once(() => expandedDocument(exampleUrl));
@@ -29,14 +29,14 @@ export function referencePages(): ReferencePage[] {
       markdown: overview,
     },
     ...operations.map(({ route, operationId }) => ({
-      slug: operationSlug(operationId),
+      slug: slugOf(operationId),
       title: route.summary ?? operationId,
       summary: `${route.method} ${pathOf(route)}: parameters, responses and errors, with requests in curl, TypeScript and Python.`,
       markdown: () => operationPage(route, operationOf(read(), operationId), read()),
       sample: () => sampleOf(route, operationOf(read(), operationId)),
     })),
     ...Object.entries(recordTitles).map(([name, title]) => ({
-      slug: recordSlug(name),
+      slug: slugOf(name),
       title,
       summary: `Every field of this object: its type, its meaning, and where it can be used.`,
       markdown: () => recordPage(name, title, read()),
@@ -65,7 +65,7 @@ function operationOf(document: Document, operationId: string) {
 /** Every operation, with a link to its page. */
 export function operationTable(): string {
   const rows = operations.map(({ route, operationId }) => [
-    `[${route.summary}](/docs/${operationSlug(operationId)})`,
+    `[${route.summary}](/docs/${slugOf(operationId)})`,
     `\`${route.method} ${pathOf(route)}\``,
   ]);
   return table(['Operation', 'Request'], rows);
@@ -84,7 +84,7 @@ ${operationTable()}
 ## Objects
 
 ${Object.entries(recordTitles)
-  .map(([name, title]) => `- [${title}](/docs/${recordSlug(name)})`)
+  .map(([name, title]) => `- [${title}](/docs/${slugOf(name)})`)
   .join('\n')}
 
 ## More
@@ -132,7 +132,7 @@ function headersPage(document: Document): string {
   const linked = (used: (operation: (typeof all)[number]) => boolean) => {
     const uses = all.filter(used);
     if (uses.length === all.length) return 'every operation';
-    return uses.map((one) => `[${one.summary}](/docs/${operationSlug(one.operationId)})`).join(', ');
+    return uses.map((one) => `[${one.summary}](/docs/${slugOf(one.operationId)})`).join(', ');
   };
   const sent = [...requests.values()].map(
     ({ name, description = '', schema }) =>

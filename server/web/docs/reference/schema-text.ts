@@ -3,7 +3,7 @@ import { resolve } from '../../../../contract/openapi/document.ts';
 import type { Document, Operation, Schema } from '../../../../contract/openapi/document.ts';
 
 export type Schemas = Record<string, Schema>;
-export type Field = { name: string; schema: Schema; isRequired: boolean };
+export type Field = { name: string; schema: Schema; required: boolean };
 
 export const operationsIn = ({ paths }: Document): Operation[] =>
   Object.values(paths).flatMap((methods) => Object.values(methods));
@@ -13,7 +13,7 @@ export function fieldsOf(schema: Schema, schemas: Schemas, prefix = ''): Field[]
   const { properties = {}, required = [] } = resolve(schema, schemas);
   return Object.entries(properties).flatMap(([name, field]) => {
     const inner = nonNull(field.items ?? field, schemas);
-    const own = { name: prefix + name, schema: field, isRequired: required.includes(name) };
+    const own = { name: prefix + name, schema: field, required: required.includes(name) };
     const path = `${prefix}${name}${field.items ? '[]' : ''}.`;
     return inner.properties ? [own, ...fieldsOf(inner, schemas, path)] : [own];
   });
