@@ -92,11 +92,9 @@ describe('replacing a key', () => {
     expect((await listKeys(tenant.em())).filter((key) => isLive(key))).toHaveLength(2);
   });
 
-  test('needs a period, a live key, room for one more, an admin and the Team plan', async () => {
+  test('needs a period, a live key, room for one more and the Team plan', async () => {
     const { tenant, visiting, keyPath, replace } = await scene();
     expect((await replace('for ever')).status).toBe(422);
-    const member = await signIn(world, await someone(world, tenant));
-    expect((await member.submit(`${keyPath}/replace`, { period: 'day' })).status).toBe(403);
     for (let count = 1; count < maximumLiveKeys; count += 1) await tenant.anotherKey(`k${count}`);
     expect((await replace('day')).status).toBe(422);
     await visiting.submit(`${keyPath}/revoke`);
