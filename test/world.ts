@@ -6,8 +6,7 @@ import { openDatabase } from '../server/database/orm.ts';
 import type { OpenedDatabase, Pooler } from '../server/database/orm.ts';
 import { forOrganization } from '../server/database/tenant.ts';
 import type { ScopedEntityManager } from '../server/database/tenant.ts';
-import { Organization } from '../server/entities/organization.ts';
-import type { Member } from '../server/entities/organization.ts';
+import type { Member, Organization } from '../server/entities/organization.ts';
 import { uuidv7 } from '../server/entities/uuid.ts';
 import { issueKey } from '../server/keys/issue.ts';
 import { serve } from '../server/commands/serve/server.ts';
@@ -115,12 +114,8 @@ async function newOrganization(
   const anotherKey = async (keyName = 'test') => (await issueKey(em(), admin, { name: keyName })).raw;
   const key = await anotherKey();
   if (plan !== 'team') {
-    const free = await world.database.orm.em.fork().transactional(async (inner) => {
-      const found = await inner.findOneOrFail(Organization, { id: organization.id });
-      found.plan = plan;
-      return found;
-    });
-    organization.plan = free.plan;
+    await world.database.pool.query('update organizations set plan = $2 where id = $1', [organization.id, plan]);
+    organization.plan = plan;
   }
   const as = (raw: string): Tenant => ({
     organization,
