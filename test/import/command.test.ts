@@ -7,18 +7,20 @@ import { drawProgress, progressBar } from '../../server/commands/progress-bar.ts
 import { withCopy } from '../../server/commands/temporary-folder.ts';
 import { runCommand } from '../command.ts';
 import { useWorld } from '../world.ts';
+import type { Tenant } from '../world.ts';
 import { withFile } from './importing.ts';
 
 const world = useWorld();
 
 const run = (...words: string[]) => runCommand(['import', ...words], { DATABASE_URL: inject('databaseUrl') });
 
+/** Imports customers from a CSV file. */
+const runOn = ({ organization }: Tenant, text: string, ...words: string[]) =>
+  withFile('c.csv', text, (file) => run('customers', file, '--organization', organization.slug, ...words));
+
 describe('the import command', () => {
   test('prints one line and exits with 0 if every row was imported', async () => {
-    const { organization } = await world.organization();
-    const answer = await withFile('c.csv', 'externalId,name\nC-1,Ana\n', (file) =>
-      run('customers', file, '--organization', organization.slug),
-    );
+    const answer = await runOn(await world.organization(), 'externalId,name\nC-1,Ana\n');
     expect(answer).toEqual({
       status: 0,
       out: '1 read: 1 created, 0 updated, 0 unchanged, 0 rejected\n',
@@ -51,9 +53,7 @@ describe('the import command', () => {
 
   test('accepts a column whose name has an equals sign', async () => {
     const tenant = await world.organization();
-    const answer = await withFile('c.csv', 'externalId,a=b,c\nC-1,Ana,x\n', (file) =>
-      run('customers', file, '--organization', tenant.organization.slug, '--map', 'a=b=name'),
-    );
+    const answer = await runOn(tenant, 'externalId,a=b,c\nC-1,Ana,x\n', '--map', 'a=b=name');
     const left = 'Columns not imported: c.\n--rest-to-metadata keeps them in metadata.\n';
     expect(answer).toMatchObject({ status: 0, out: expect.stringContaining(left) });
     expect((await tenant.call('GET', '/v1/customers')).body.data).toMatchObject([{ name: 'Ana' }]);
@@ -63,9 +63,7 @@ describe('the import command', () => {
     const tenant = await world.organization();
     const withMap = (text: string, path?: string) =>
       withFile('columns.json', text, (map) =>
-        withFile('c.csv', 'externalId,Company\nC-1,Ana Ltd\n', (file) =>
-          run('customers', file, '--organization', tenant.organization.slug, '--map-file', path ?? map),
-        ),
+        runOn(tenant, 'externalId,Company\nC-1,Ana Ltd\n', '--map-file', path ?? map),
       );
     const missing = await withMap('{}', 'no-such-file.json');
     expect([missing.status, missing.err]).toEqual([1, expect.stringMatching(/^error: ENOENT.*no-such-file\.json/)]);
@@ -80,11 +78,7 @@ describe('the import command', () => {
     const words = ['import', 'customers', '-', '--organization', organization.slug];
     vi.stubEnv('TMPDIR', '/dev/null');
     onTestFinished(() => void vi.unstubAllEnvs());
-    const { status, err } = await runCommand(
-      words,
-      { DATABASE_URL: inject('databaseUrl') },
-      'externalId,name\nC-1,Ana\n',
-    );
+    const { status, err } = await runCommand(words, { DATABASE_URL: inject('databaseUrl') }, 'externalId\nC-1\n');
     expect([status, err]).toEqual([
       1,
       expect.stringMatching(
@@ -112,10 +106,7 @@ describe('the import command', () => {
   });
 
   test('lists bad rows on standard error, exits with 2, and prints JSON on request', async () => {
-    const { organization } = await world.organization();
-    const answer = await withFile('c.csv', 'externalId,name\n,Ana\nC-2,Bob\n', (file) =>
-      run('customers', file, '--organization', organization.slug, '--json'),
-    );
+    const answer = await runOn(await world.organization(), 'externalId,name\n,Ana\nC-2,Bob\n', '--json');
     expect(answer).toMatchObject({ status: 2, err: 'line 2: externalId: is required\n' });
     expect(JSON.parse(answer.out)).toEqual({
       read: 2,
@@ -129,10 +120,7 @@ describe('the import command', () => {
   });
 
   test('reports everything wrong with a header at once', async () => {
-    const { organization } = await world.organization();
-    const answer = await withFile('rows.csv', 'nam,mail\nAna,ana@example.com\n', (file) =>
-      run('customers', file, '--organization', organization.slug),
-    );
+    const answer = await runOn(await world.organization(), 'nam,mail\nAna,ana@example.com\n');
     expect(answer).toMatchObject({ status: 1, out: '' });
     expect(answer.err.split('\n')).toEqual([
       'error: column "nam" is not a field of this record; did you mean name?',
@@ -166,9 +154,7 @@ describe('the import command', () => {
     [tmpdir(), 'EISDIR'],
   ])('imports nothing if the report of rejected rows cannot be written to %s', async (rejects, code) => {
     const tenant = await world.organization();
-    const answer = await withFile('rows.csv', 'externalId,name\nC-1,Ana\n', (file) =>
-      run('customers', file, '--organization', tenant.organization.slug, '--rejects', rejects),
-    );
+    const answer = await runOn(tenant, 'externalId,name\nC-1,Ana\n', '--rejects', rejects);
     expect(answer).toEqual({ status: 1, out: '', err: `error: ${rejects} cannot be written (${code})\n` });
     expect((await tenant.call('GET', '/v1/customers')).body.data).toEqual([]);
   });
