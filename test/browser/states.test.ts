@@ -195,7 +195,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     expect(requests).not.toContain(true);
     await page.unroute('**/settings/imports');
     await setState(`state = 'stopped'`);
-    await page.getByRole('heading', { name: 'The import of customers.csv was interrupted' }).waitFor();
+    await page.locator('h2:focus', { hasText: 'The import of customers.csv was interrupted' }).waitFor();
     await expectSound(page);
     await page.getByRole('button', { name: 'Start again' }).click();
     await page.getByRole('heading', { name: 'customers.csv was imported' }).waitFor();

@@ -105,14 +105,24 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
   });
 }
 
-// Shows the progress of what runs on the server; once it has ended, loads the whole page again.
+// Shows the progress of what runs on the server; once it has ended, loads the whole page again. Then the outcome takes the
+// focus, so that screen readers read it.
+if (sessionStorage.getItem('ended')) {
+  sessionStorage.removeItem('ended');
+  const outcome = document.querySelector('.notice.failed, #ended, #import');
+  outcome?.setAttribute('tabindex', '-1');
+  outcome?.focus();
+}
 async function follow() {
   const shown = document.querySelector('[data-live]');
   if (!shown) return;
   try {
     const response = await fetch('/settings/imports');
     const latest = new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('[data-live]');
-    if (!latest && response.ok) return location.replace('/settings/imports');
+    if (!latest && response.ok) {
+      sessionStorage.setItem('ended', 'true');
+      return location.replace('/settings/imports');
+    }
     if (latest) shown.replaceChildren(...latest.childNodes);
   } catch {
     // The server is briefly unavailable. A proxy in front of it responds with an error page.
