@@ -41,7 +41,7 @@ function code(text: string): string {
 
 const milliseconds = (limit = '') => Number(limit.replaceAll('_', ''));
 
-type Import = { from: string; typeOnly: boolean };
+type Import = { from: string; typeOnly: boolean; /** By `import()`, when that runs. */ isDynamic: boolean };
 
 /** What a file imports or exports from elsewhere; a relative name becomes a path from the project’s root. */
 function importsOf({ path, text }: File): Import[] {
@@ -49,10 +49,23 @@ function importsOf({ path, text }: File): Import[] {
     /^\s*(?:import|export)\s+(type\s)?(?:[\w*{}\s,$]+\sfrom\s*)?['"]([^'"]+)['"]/gm,
   );
   const loads = code(text).matchAll(/\bimport\s*\(\s*(?<type>)['"`]([^'"`]+)['"`]/g);
-  return [...statements, ...loads].map(([, type, name = '']) => ({
-    from: name.startsWith('.') ? posix.join(posix.dirname(path), name) : name,
-    typeOnly: Boolean(type),
-  }));
+  const imported =
+    (isDynamic: boolean) =>
+    ([, type, name = '']: string[]) => ({
+      from: name.startsWith('.') ? posix.join(posix.dirname(path), name) : name,
+      typeOnly: Boolean(type),
+      isDynamic,
+    });
+  return [...[...statements].map(imported(false)), ...[...loads].map(imported(true))];
+}
+
+/** The files that a process reads to load this one. */
+function loadedWith(path: string, known = new Set<string>()): Set<string> {
+  const file = files.find((one) => one.path === path);
+  if (!file || known.has(path)) return known;
+  known.add(path);
+  for (const { from, typeOnly, isDynamic } of importsOf(file)) if (!typeOnly && !isDynamic) loadedWith(from, known);
+  return known;
 }
 
 const isIn = (path: string, place: string) => (place.endsWith('/') ? path.startsWith(place) : path === place);
@@ -695,11 +708,18 @@ describe('the source', () => {
     ];
     expect(landmarks.filter((path) => !seen.includes(path))).toEqual([]);
     const file = files.find(({ path }) => path === 'server/commands/command-line.ts') ?? { path: '', text: '' };
-    expect(importsOf(file)).toContainEqual({ from: 'server/commands/command.ts', typeOnly: true });
-    expect(importsOf(file)).toContainEqual({ from: 'server/commands/serve.ts', typeOnly: false });
+    expect(importsOf(file)).toContainEqual({ from: 'server/commands/command.ts', typeOnly: true, isDynamic: false });
+    expect(importsOf(file)).toContainEqual({ from: 'server/commands/serve.ts', typeOnly: false, isDynamic: true });
     expect(
       importsOf({ path: 'server/a.ts', text: `// import './b.ts'\nconst text = 'select 1 from "./b.ts"';` }),
     ).toEqual([]);
+  });
+
+  test('a process that serves only the API loads no topic of the settings, and neither documentation nor tools', () => {
+    const loaded = [...loadedWith('server/commands/serve/server.ts')];
+    expect(loaded).toContain('server/commands/serve/app.ts');
+    const onDemand = /^server\/(?:web\/docs|web\/settings\/\w+|http\/documents|mcp|export)\//;
+    expect(loaded.filter((path) => onDemand.test(path))).toEqual([]);
   });
 
   test('every exception is still needed', () => {

@@ -4,14 +4,12 @@ import type { RequestHandler } from 'express';
 import { ownFile } from '../files.ts';
 import { readAsset } from './assets.ts';
 import { addClient } from './client-package.ts';
-import { guideUrl } from './docs/layout.ts';
-import { llmsFullText, llmsText, pages } from './docs/pages.ts';
-import { wantsPage } from './docs/router.ts';
-import { escapeHtml, html } from './html.ts';
+import { html } from './html.ts';
 import { rejectOtherMethods } from '../problems/method-not-allowed.ts';
 import { sendErrorPage } from './settings/error-page.ts';
 import { sendPage } from './settings/layout.ts';
 import { pageNotFound } from './settings/page.ts';
+import { wantsPage } from './wants-page.ts';
 
 const icon = readAsset(ownFile('web/settings/assets/icon.svg'));
 const oneDay = 86_400;
@@ -45,25 +43,25 @@ export function siteRoutes({ baseUrl, securityContact }: SiteParts): Router {
   router.get('/robots.txt', (_, response) => {
     response.type('text/plain').send(`${robots}\nSitemap: ${baseUrl()}/sitemap.xml\n`);
   });
-  router.get('/sitemap.xml', (_, response) => {
-    response.type('application/xml').send(sitemap(pages.map(({ slug }) => guideUrl(slug, baseUrl()))));
+  // Loaded by the first request for it, like the documentation itself: see onDemand() in app.ts.
+  const docs = () => import('./docs/pages.ts');
+  router.get('/sitemap.xml', async (_, response) => {
+    response.type('application/xml').send((await docs()).sitemap(baseUrl()));
   });
   if (securityContact !== undefined)
     router.get('/.well-known/security.txt', (_, response) => {
       response.type('text/plain').send(securityText(securityContact, baseUrl()));
     });
-  router.get('/llms.txt', (_, response) => void response.type('text/plain').send(llmsText(baseUrl())));
-  router.get('/llms-full.txt', (_, response) => void response.type('text/plain').send(llmsFullText(baseUrl())));
+  router.get('/llms.txt', async (_, response) => {
+    response.type('text/plain').send((await docs()).llmsText(baseUrl()));
+  });
+  router.get('/llms-full.txt', async (_, response) => {
+    response.type('text/plain').send((await docs()).llmsFullText(baseUrl()));
+  });
   addClient(router, baseUrl);
   rejectOtherMethods(router);
   return router;
 }
-
-const sitemap = (urls: readonly string[]): string => `<?xml version="1.0" encoding="UTF-8"?>
-<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
-${urls.map((url) => `  <url><loc>${escapeHtml(url)}</loc></url>`).join('\n')}
-</urlset>
-`;
 
 /** RFC 9116 requires an expiry date. It is always 90 days ahead: the contact is valid while the service runs with it. */
 function securityText(contact: string, baseUrl: string): string {

@@ -5,6 +5,8 @@ export const siteTitle = 'Customer, Proposal and Item API';
 export type Guide = { slug: string; title: string; summary: string };
 type Group = { title: string; guides: readonly Guide[] };
 
+export const guideUrl = (slug: string, root: string): string => `${root}/docs${slug === '' ? '' : `/${slug}`}`;
+
 /** File name without `.md` → title and summary. */
 const contents: Readonly<Record<string, Readonly<Record<string, readonly [title: string, summary: string]>>>> = {
   Start: {

@@ -2,7 +2,7 @@
 import { ownFile } from '../../files.ts';
 import { readAsset } from '../assets.ts';
 import { html, Html, serviceName } from '../html.ts';
-import { groups, guides, siteTitle } from './guides.ts';
+import { groups, guides, guideUrl, siteTitle } from './guides.ts';
 import { rootOf } from './markdown.ts';
 import type { Section } from './markdown.ts';
 import { targetOf } from './reference/samples.ts';
@@ -135,5 +135,3 @@ const entry = (url: string, label: string, isCurrent: boolean): Html =>
   html`<li>
     <a href="${url}" ${isCurrent && new Html('aria-current="page"')}>${label}</a>
   </li>`;
-
-export const guideUrl = (slug: string, root: string): string => `${root}/docs${slug === '' ? '' : `/${slug}`}`;

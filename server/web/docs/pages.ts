@@ -1,8 +1,9 @@
-/** Every page of the documentation: the guides, then the reference. For language models, all of them as plain text. */
+/** Every page of the documentation: the guides, then the reference; and lists of them for search engines and agents. */
 import { readFileSync } from 'node:fs';
 import { ownFile, readVersion } from '../../files.ts';
+import { escapeHtml } from '../html.ts';
 import { fillBlocks } from './blocks.ts';
-import { groups, guides, overview, siteTitle } from './guides.ts';
+import { groups, guides, guideUrl, overview, siteTitle } from './guides.ts';
 import type { Guide } from './guides.ts';
 import { withAbsoluteUrls } from './markdown.ts';
 import { referencePages } from './reference/pages.ts';
@@ -17,6 +18,13 @@ export const pages: readonly ReferencePage[] = [
 function readGuide({ slug }: Guide): string {
   return fillBlocks(readFileSync(ownFile(`web/docs/guides/${slug === '' ? 'index' : slug}.md`), 'utf8'));
 }
+
+/** /sitemap.xml (sitemaps.org) */
+export const sitemap = (baseUrl: string): string => `<?xml version="1.0" encoding="UTF-8"?>
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+${pages.map(({ slug }) => `  <url><loc>${escapeHtml(guideUrl(slug, baseUrl))}</loc></url>`).join('\n')}
+</urlset>
+`;
 
 /** /llms.txt (llmstxt.org) */
 export function llmsText(baseUrl: string): string {

@@ -1,10 +1,11 @@
 /** /docs: pages that work without JavaScript, and their assets, all from this server. */
 import express from 'express';
-import type { Request, Response, Router } from 'express';
+import type { Response, Router } from 'express';
 import { once } from '../../../contract/once.ts';
 import { serveAssets } from '../assets.ts';
 import { contentSecurityPolicy } from '../content-security-policy.ts';
 import { html, Html } from '../html.ts';
+import { wantsPage } from '../wants-page.ts';
 import { rejectOtherMethods } from '../../problems/method-not-allowed.ts';
 import { changelogFeed } from './changelog.ts';
 import { assets, framePage } from './layout.ts';
@@ -59,12 +60,6 @@ const unknownDocsPage = (root: string) => ({
       <a href="${root}/docs">overview</a>.
     </p>`,
 });
-
-/** Whether a request for an unknown URL comes from a browser, which gets a page instead of JSON. */
-export const wantsPage = (request: Request): boolean =>
-  ['GET', 'HEAD'].includes(request.method) &&
-  request.accepts(['json', 'html']) === 'html' &&
-  /text\/html/.test(request.headers.accept ?? '');
 
 function sendPage(response: Response, page: string): void {
   response.set({ 'Content-Security-Policy': policy, 'Referrer-Policy': 'same-origin' }).type('html').send(page);

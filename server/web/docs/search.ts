@@ -2,8 +2,8 @@
 import { fold } from '../../entities/fold.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
+import { guideUrl } from './guides.ts';
 import type { Guide } from './guides.ts';
-import { guideUrl } from './layout.ts';
 import { sectionsOf } from './markdown.ts';
 
 type Entry = { guide: Guide; title: string; id: string; text: string; folded: string; words: ReadonlySet<string> };
