@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { importFile } from '../../server/import/import-file.ts';
 import { useWorld } from '../world.ts';
-import { counts, fetchRecord, importInto, withFile } from './importing.ts';
+import { counts, fetchRecord, withFile } from './importing.ts';
 
 const world = useWorld();
 
@@ -53,10 +53,14 @@ describe('the report of rejected rows', () => {
   });
 
   test('ends the import if it cannot be written, however long its header is', async () => {
+    const { organization } = await world.organization();
+    const { database } = world;
     const column = 'é'.repeat(10_000);
-    const rejects = createWriteStream(`${import.meta.filename}/missing.csv`);
-    const importing = importInto(world, await world.organization(), { choices: { map: { [column]: '' } }, rejects });
-    await expect(importing.csv('customers', `externalId,name,${column}\nC-1,Ana,x\n`)).rejects.toThrow('ENOTDIR');
+    await withFile('c.csv', `externalId,name,${column}\nC-1,Ana,x\n`, async (file) => {
+      const options = { database, organization, kind: 'customers', file, choices: { map: { [column]: '' } } } as const;
+      const importing = importFile({ ...options, rejects: createWriteStream(`${file}/missing.csv`) });
+      await expect(importing).rejects.toThrow('ENOTDIR');
+    });
   });
 
   test('keeps the separator, so a decimal comma stays one', async () => {
