@@ -1,5 +1,5 @@
 /** Turns a method call into a request, and the response into what the caller gets. */
-import { fillPath, isPlainObject, queryString, serviceUrl } from './url.ts';
+import { fillPath, queryString, serviceUrl } from './url.ts';
 import { send, sleep as sleepFor } from './send.ts';
 import { version } from './generated.ts';
 import type { Attempt, Fetch, Received, Sleep, Wait } from './send.ts';
@@ -47,36 +47,32 @@ export type Call = (
   options?: CallOptions,
 ) => Promise<WithResponse<unknown>>;
 
-/** JavaScript callers can misspell an option, such as timeoutMs. */
-const known: Record<keyof ClientOptions, true> = {
-  baseUrl: true,
-  apiKey: true,
-  fetch: true,
-  timeoutMs: true,
-  maxRetries: true,
-  onAttempt: true,
-  onWait: true,
-  sleep: true,
-};
-
 function checkLimits(timeoutMs: number, maxRetries: number, signal?: CallOptions['signal']): void {
   if (!(timeoutMs > 0)) throw new TypeError('timeoutMs must be a number of milliseconds above 0');
   const isCount = Number.isInteger(maxRetries) && maxRetries >= 0;
   if (!isCount) throw new TypeError('maxRetries must be a whole number, 0 or above');
-  if (signal && typeof signal.throwIfAborted !== 'function')
-    throw new TypeError('signal must be an AbortSignal, such as controller.signal');
+  if (signal && typeof signal.throwIfAborted !== 'function') throw new TypeError('signal must be an AbortSignal');
 }
 
 export function createCall(clientOptions: ClientOptions): Call {
-  const { timeoutMs: defaultTimeoutMs = 30_000, maxRetries: defaultRetries = 3, onAttempt, onWait } = clientOptions;
-  const { sleep = sleepFor } = clientOptions;
-  const unknown = Object.keys(clientOptions).find((name) => !Object.hasOwn(known, name));
+  const {
+    baseUrl,
+    apiKey,
+    timeoutMs: defaultTimeoutMs = 30_000,
+    maxRetries: defaultRetries = 3,
+    // Looked up at each call, and called as a plain function: some runtimes reject any other `this`.
+    fetch = (url, init) => globalThis.fetch(url, init),
+    sleep = sleepFor,
+    onAttempt,
+    onWait,
+    ...others
+  } = clientOptions;
+  // JavaScript callers can misspell an option, such as timeoutMs.
+  const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw new TypeError(`createClient has no option ${unknown}`);
   checkLimits(defaultTimeoutMs, defaultRetries);
-  const service = serviceUrl(clientOptions.baseUrl);
-  const authorization = `Bearer ${checkKey(clientOptions.apiKey)}`;
-  // Looked up at each call, and called as a plain function: some runtimes reject any other `this`.
-  const fetch: Fetch = clientOptions.fetch ?? ((url, init) => globalThis.fetch(url, init));
+  const service = serviceUrl(baseUrl);
+  const authorization = `Bearer ${checkKey(apiKey)}`;
 
   return async ({ method, path, headers: names = [] }, ids, body, options = {}) => {
     const { signal, timeoutMs = defaultTimeoutMs, maxRetries = defaultRetries, headers: further, ...rest } = options;
@@ -97,10 +93,10 @@ function asJson(this: unknown, name: string, value: unknown): unknown {
   // `value` is what toJSON() returned.
   if (value === null && Reflect.get(Object(this), name) !== null)
     throw new TypeError(`${name} must be a valid Date, or a string`);
-  const isEmpty = Object(value) === value && Object.keys(Object(value)).length === 0;
-  const isLost = /^(?:bigint|function|symbol)$/.test(typeof value) || (isEmpty && !Array.isArray(value));
-  if (isLost && !isPlainObject(value))
-    throw new TypeError(`${name || 'The body'} must be JSON data, not ${Object.prototype.toString.call(value)}`);
+  const kind = Object.prototype.toString.call(value);
+  const isData = /^\[object (?:Object|Array|String|Number|Boolean|Null|Undefined)\]$/.test(kind);
+  if (!isData && Object.keys(Object(value)).length === 0)
+    throw new TypeError(`${name || 'The body'} must be JSON data, not ${kind}`);
   return value;
 }
 

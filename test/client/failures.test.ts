@@ -257,7 +257,7 @@ describe('invalid arguments', () => {
     );
     // @ts-expect-error JavaScript callers can pass it
     expect(await caught(client.customers.get('cus_1', { signal: new AbortController() }))).toEqual(
-      new TypeError('signal must be an AbortSignal, such as controller.signal'),
+      new TypeError('signal must be an AbortSignal'),
     );
     for (const name of ['sort', 'updatedSince', 'cursor'])
       expect(() => client.customers.sync({ [name]: 'name' })).toThrow(
