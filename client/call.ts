@@ -95,7 +95,7 @@ function asJson(this: unknown, name: string, value: unknown): unknown {
     throw new TypeError(`${name} must be a valid Date, or a string`);
   const kind = Object.prototype.toString.call(value);
   const isData = /^\[object (?:Object|Array|String|Number|Boolean|Null|Undefined)\]$/.test(kind);
-  if (!isData && Object.keys(Object(value)).length === 0)
+  if (typeof value === 'function' || (!isData && Object.keys(Object(value)).length === 0))
     throw new TypeError(`${name || 'The body'} must be JSON data, not ${kind}`);
   return value;
 }

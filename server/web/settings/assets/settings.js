@@ -105,14 +105,15 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
   });
 }
 
-// Shows the progress of what runs on the server; once it has ended, loads the whole page again. Then the outcome takes the
-// focus, so that screen readers read it.
+// An import or its check has ended, so the page was loaded again: the outcome takes the focus, and screen readers read it.
 if (sessionStorage.getItem('ended')) {
   sessionStorage.removeItem('ended');
   const outcome = document.querySelector('.notice.failed, #ended, #import');
   outcome?.setAttribute('tabindex', '-1');
   outcome?.focus();
 }
+
+// Shows the progress of what runs on the server; once it has ended, loads the whole page again.
 async function follow() {
   const shown = document.querySelector('[data-live]');
   if (!shown) return;
