@@ -95,7 +95,7 @@ describe.runIf(hasRedis)('the window in Redis', () => {
     const take = () => takeFromRedis(client, 'set back', { epoch, clock: () => nowMs });
     for (let count = 0; count < 100; count += 1) await take();
     nowMs -= 30_000;
-    expect(await take()).toMatchObject({ accepted: false, remaining: 0 });
+    expect(await take()).toMatchObject({ accepted: false, remaining: 0, resetSeconds: 60 });
     nowMs -= 60_000;
     expect(await take()).toMatchObject({ accepted: true });
   });

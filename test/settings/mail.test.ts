@@ -2,6 +2,7 @@ import { afterAll, describe, expect, inject, test } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { removeMember } from '../../server/accounts/members.ts';
 import { resetHours } from '../../server/accounts/password-links.ts';
+import { mailOptions } from '../../server/outgoing/mail.ts';
 import { publicId } from '../../server/records/public-id.ts';
 import { runCommand } from '../command.ts';
 import { useWorld } from '../world.ts';
@@ -25,6 +26,15 @@ async function invite(where: World, email: string) {
 const linkIn = (text = '') => /\/settings\/password\?token=[\w-]{32}/.exec(text)?.[0];
 const received = (email: string) => server.mails.filter(({ to }) => to.includes(email));
 const forgot = (where: World, email: string) => visit(where.url).post('/settings/forgot-password', { email });
+
+test('the sender is MAIL_FROM, or else no-reply at the host of PUBLIC_URL', () => {
+  const senderWith = (variables: { MAIL_FROM?: string; PUBLIC_URL?: string }) =>
+    mailOptions({ SMTP_URL: server.url, MAIL_FROM: undefined, PUBLIC_URL: undefined, ...variables })?.from;
+  const url = { PUBLIC_URL: 'https://api.acme.example:8443' };
+  expect(senderWith({ ...url, MAIL_FROM: mail.from })).toBe(mail.from);
+  expect(senderWith(url)).toBe('Proposal API <no-reply@api.acme.example>');
+  expect(senderWith({})).toBe('Proposal API <no-reply@localhost>');
+});
 
 describe('an invitation', () => {
   test('is mailed to one address, with the same link as on the page', async () => {
