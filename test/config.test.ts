@@ -1,8 +1,20 @@
-/** The configuration: for each variable, a value that it rejects and the message; and names that are probably mistyped. */
+/**
+ * The configuration: for each variable, a value that it rejects and the message; names that are probably mistyped; and what
+ * the variables that no other test sets change in the service.
+ */
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
 import pg from 'pg';
 import { describe, expect, test, vi } from 'vitest';
 import { misspelledVariables } from '../server/commands/misspelled-variables.ts';
 import { describedVariables, readConfig, UsageError } from '../server/config.ts';
+import { openDatabase } from '../server/database/orm.ts';
+import { runCommand } from './command.ts';
+import { cleanupsAfterAll, migratedDatabase } from './database.ts';
+import { startServing } from './faults/processes.ts';
+import { issueKeys } from './faults/service.ts';
+import { freePort, listen } from './ports.ts';
+import { startOpenIdProvider } from './settings/providers.ts';
 
 const samplers =
   'always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off, parentbased_traceidratio';
@@ -151,5 +163,73 @@ describe('the configuration', () => {
     const others =
       'HOME PATH HOSTNAME PGPORT PGHOST REDIS_PORT MAIL SSH_AUTH_SOCK OTEL_EXPORTER_OTLP_HEADERS npm_config_port';
     for (const name of others.split(' ')) expect(warningOf(name)).toEqual([]);
+  });
+});
+
+describe('serve', () => {
+  const cleanups = cleanupsAfterAll();
+
+  /** Its own database, with a key of an organization that is now on the Free plan. */
+  async function start(variables: NodeJS.ProcessEnv) {
+    const { url: DATABASE_URL, drop } = await migratedDatabase();
+    cleanups.push(drop);
+    const database = await openDatabase({ url: DATABASE_URL });
+    const { organization, keys } = await issueKeys(database, 1);
+    await database.orm.close();
+    await runCommand(['organizations', 'set-plan', organization.slug, 'free'], { DATABASE_URL });
+    const running = await startServing([], { DATABASE_URL, ...variables });
+    cleanups.push(() => running.child.kill('SIGKILL'));
+    return { ...running, key: keys[0] };
+  }
+
+  test('uses the contacts, the mail server, the provider, the proxy and the collector that it is given', async () => {
+    const PORT = String(await freePort());
+    // Without it, URLs start with http://localhost.
+    const PUBLIC_URL = `http://127.0.0.1:${PORT}`;
+    const { issuer, client, close } = await startOpenIdProvider(`${PUBLIC_URL}/settings/oidc/callback`);
+    cleanups.push(close);
+    const traced: (string | undefined)[] = [];
+    const collector = createServer((request, response) => {
+      traced.push(request.url);
+      response.end('{}');
+    });
+    cleanups.push(() => collector.close());
+    const { key, output, end } = await start({
+      PORT,
+      PUBLIC_URL,
+      SECURITY_CONTACT: 'mailto:security@acme.example',
+      PLAN_CONTACT: 'Ann in Accounts',
+      SMTP_URL: 'smtp://127.0.0.1:1',
+      OIDC_ISSUER: issuer,
+      OIDC_CLIENT_ID: client.id,
+      OIDC_CLIENT_SECRET: client.secret,
+      TRUSTED_PROXIES: '1',
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await listen(collector)}`,
+    });
+    const read = async (path: string) => (await fetch(PUBLIC_URL + path)).text();
+    expect(await read('/.well-known/security.txt')).toContain('Contact: mailto:security@acme.example');
+    expect(await read('/settings/forgot-password')).toContain('email you a link');
+    const headers = { authorization: `Bearer ${key}`, 'x-forwarded-for': '192.0.2.1' };
+    const response = await fetch(`${PUBLIC_URL}/v1/me`, { headers });
+    expect(await response.json()).toMatchObject({
+      code: 'plan_required',
+      detail: expect.stringContaining('Ann in Accounts'),
+    });
+    const { headers: sent } = await fetch(`${PUBLIC_URL}/settings/oidc`, { redirect: 'manual' });
+    const target = new URL(sent.get('location') ?? '');
+    expect(target.origin).toBe(issuer);
+    expect(target.searchParams.get('client_id')).toBe(client.id);
+    expect(target.searchParams.get('redirect_uri')).toBe(`${PUBLIC_URL}/settings/oidc/callback`);
+    expect(await end('SIGTERM')).toBe(0);
+    expect(output.text).not.toContain('TRUSTED_PROXIES');
+    expect(traced).toContain('/v1/traces');
+  });
+
+  test('closes connections beyond CONNECTIONS_PER_NETWORK', async () => {
+    const { url, output } = await start({ CONNECTIONS_PER_NETWORK: '1' });
+    const open = () => connect(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined);
+    const sockets = [open(), open(), open()];
+    await expect.poll(() => output.text).toContain('127.0.0.1 has 1 connections');
+    for (const socket of sockets) socket.destroy();
   });
 });
