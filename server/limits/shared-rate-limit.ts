@@ -164,7 +164,7 @@ export class SharedRateLimiter implements RateLimiter {
     );
     if (epoch !== this.#epoch) this.#unknownSinceMs = Number.NEGATIVE_INFINITY;
     this.#epoch = epoch;
-    // A store that is full or read-only responds, but accepts nothing.
+    // A store that does not let this account run scripts still has an epoch.
     await withTimeout(takeFromRedis(this.#client, 'probe', { epoch }), timeoutMs);
     await withTimeout(this.#addOwnRequests(epoch), addingTimeoutMs);
   }

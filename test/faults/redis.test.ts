@@ -85,7 +85,12 @@ describe.runIf(hasRedis)('a rate limit store that is killed or frozen', () => {
     const redis = await startRedis();
     cleanups.push(() => redis.kill());
     const withPassword = redis.url.replace('//', '//:password@');
+    const client = createClient({ url: redis.url });
+    await client.connect();
+    cleanups.push(() => client.destroy());
+    await client.sendCommand(['ACL', 'SETUSER', 'reader', 'on', '>password', '~*', '+@all', '-@scripting']);
     for (const [url, reason] of [
+      [redis.url.replace('//', '//reader:password@'), 'NOPERM'],
       [withPassword, 'without any password configured'],
       ['redis://127.0.0.1:1', 'ECONNREFUSED'],
       [redis.url.replace('redis:', 'rediss:'), 'no TLS connection'],
