@@ -124,6 +124,32 @@ describe('an export', () => {
     );
   });
 
+  test('has the lines of the API, refers to other records by externalId, and reports its progress', async () => {
+    const { tenant, importing } = await start();
+    await importing.rows('customers', awkward);
+    await importing.rows('items', ...items);
+    await importing.rows('proposals', ...proposals);
+    const progress: number[] = [];
+    const onProgress = (records: number) => progress.push(records);
+    const text = await exported(tenant, { kind: 'proposals', format: 'jsonl', onProgress });
+    const { lineItems, ...head } = JSON.parse(text.split('\n')[0] ?? '');
+    expect(head).toMatchObject({ externalId: 'P-1', customerExternalId: 'C-1' });
+    expect(head).not.toHaveProperty('customerId');
+    const references: unknown[] = [];
+    const lines: object[] = [];
+    for (const { itemExternalId, itemId, ...line } of lineItems) {
+      references.push([itemExternalId, itemId]);
+      lines.push(line);
+    }
+    expect(references).toEqual([
+      ['I-1', undefined],
+      [null, undefined],
+      [null, undefined],
+    ]);
+    expect((await fetchRecord(tenant, 'proposals', 'P-1')).lineItems).toMatchObject(lines);
+    expect(progress.at(-1)).toBe(proposals.length);
+  });
+
   test.each(['=', '+', '-', '@', '\t', '\r'])('escapes a cell that begins with %j, and import undoes it', (sign) => {
     for (const text of [`${sign}x`, `'${sign}x`, `''${sign}x`]) {
       const [cell = ''] = csvLines([[text]]).split('\r\n');
