@@ -174,6 +174,23 @@ describe('erasing a customer', () => {
     expect(await fetchRecord(tenant, 'proposals', 'P-1')).toMatchObject(erased);
   });
 
+  test('erases its name in the Idempotency-Keys of other customers, and nothing else about them', async () => {
+    const tenant = await world.organization();
+    const { id } = await createPerson(tenant);
+    const headers = { 'idempotency-key': `referred by ${person.email}` };
+    const { body: referred } = await tenant.call('POST', '/v1/customers', { name: 'Olaf Berg' }, headers);
+    expect(await erase(world.database, tenant, id)).toBe(true);
+    const { rows } = await world.database.pool.query<{ key: string; body: string }>(
+      'select key, body from idempotency_keys where organization_id = $1 order by created_at',
+      [tenant.organization.id],
+    );
+    expect(rows.map(({ key }) => key)).toEqual([expect.stringMatching(/^erased /), expect.stringMatching(/^erased /)]);
+    expect(rows.map(({ body }) => JSON.parse(body))).toMatchObject([
+      { id, name: 'Erased customer' },
+      { id: referred.id, name: 'Olaf Berg' },
+    ]);
+  });
+
   test('a repeated create returns the erased record, and creates no other', async () => {
     const tenant = await world.organization();
     const headers = { 'idempotency-key': 'order-17' };
@@ -289,7 +306,7 @@ describe('an erased customer', () => {
 
 test('names of three characters and more are replaced as whole words, and found whatever they contain', () => {
   const redaction = new Redaction(['Ann', 'Al', String.raw`50%_a\b`], ['May']);
-  expect(redaction.redact('ANN, Al and Anna in may with May')).toBe('***, Al and Anna in may with ***');
+  expect(redaction.redact('ANN, Al, Anna and Joann in may with May')).toBe('***, Al, Anna and Joann in may with ***');
   expect(redaction.patterns).toEqual(['%Ann%', String.raw`%50\%\_a\\b%`]);
 });
 

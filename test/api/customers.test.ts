@@ -64,6 +64,8 @@ describe('POST /v1/customers', () => {
     };
     expect(await derived({ companyName: 'Acme', email: 'a@b.example' })).toEqual(['company', 'Acme']);
     expect(await derived({ companyName: 'Acme', firstName: 'Ann', lastName: 'Lee' })).toEqual(['person', 'Acme']);
+    expect(await derived({ companyName: 'Acme', firstName: 'Ann' })).toEqual(['person', 'Acme']);
+    expect(await derived({ companyName: 'Acme', lastName: 'Lee' })).toEqual(['person', 'Acme']);
     expect(await derived({ firstName: 'Ann', lastName: 'Lee' })).toEqual(['person', 'Ann Lee']);
     expect(await derived({ lastName: 'Lee' })).toEqual(['person', 'Lee']);
     expect(await derived({ email: 'a@b.example', phone: '123' })).toEqual(['person', 'a@b.example']);

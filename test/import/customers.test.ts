@@ -175,19 +175,6 @@ describe('importing customers', () => {
     expect(await fetch('C-1')).toMatchObject({ name: 'Ana', phone: '123' });
   });
 
-  test('rejects more metadata than a record can hold, even across two imports', async () => {
-    const { save } = await start();
-    const keys = (from: number, to: number) =>
-      Object.fromEntries(Array.from({ length: to - from }, (_, index) => [`k${from + index}`, 'x']));
-    expect((await save({ externalId: 'C-1', name: 'Ana', metadata: keys(0, 51) })).errors).toMatchObject([
-      { field: 'metadata', code: 'too_many_items' },
-    ]);
-    expect((await save({ externalId: 'C-1', name: 'Ana', metadata: keys(0, 50) })).created).toBe(1);
-    expect((await save({ externalId: 'C-1', metadata: keys(50, 51) })).errors).toMatchObject([
-      { field: 'metadata', code: 'too_many_items' },
-    ]);
-  });
-
   test('updates a customer that the API created, but never another organization’s', async () => {
     const { tenant, save } = await start();
     const neighbour = await world.organization();

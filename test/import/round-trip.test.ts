@@ -344,6 +344,22 @@ test('accepts a date that has begun in any time zone: the record is created now,
   expect(await rows('customers', ...many, last)).toMatchObject({ created: 2002 });
 });
 
+test.each<[ImportKind, object]>([
+  ['customers', { name: 'Ana' }],
+  ['items', { type: 'service', name: 'Talk', unitPrice: 1 }],
+  ['proposals', { number: 'N-1', title: 'Spring', status: 'draft' }],
+])('rejects %s with more metadata than a record can hold, even across two imports', async (kind, record) => {
+  const importing = importInto(world, await world.organization());
+  const save = async (from: number, to: number) => {
+    const keys = Array.from({ length: to - from }, (_, index) => [`k${from + index}`, 'x']);
+    return importing.rows(kind, { externalId: 'R-1', ...record, metadata: Object.fromEntries(keys) });
+  };
+  const rejected = { rejected: 1, errors: [{ field: 'metadata', code: 'too_many_items' }] };
+  expect(await save(0, 51)).toMatchObject(rejected);
+  expect(await save(0, 50)).toMatchObject({ created: 1 });
+  expect(await save(50, 51)).toMatchObject(rejected);
+});
+
 test('rejects an invalid tax rate', async () => {
   const tenant = await world.organization();
   const { rows } = importInto(world, tenant);
