@@ -27,6 +27,12 @@ declare global {
   }
 }
 
+/** Notes why the request was rejected, for the log and the usage of its key. */
+export function noteProblem(locals: Pick<Express.Locals, 'problem' | 'failure'>, problem: Problem): void {
+  locals.problem = problem;
+  if (problem.status >= 500) locals.failure = problem.cause;
+}
+
 /** The key of an authenticated request. */
 export function keyOf({ locals: { key } }: Response): AuthenticatedKey {
   if (!key) throw new Error('This request was not authenticated.');

@@ -12,7 +12,7 @@ import type { AdmissionParts } from '../api/perform.ts';
 import { Problem } from '../problems/problem.ts';
 import { admitOne, rpcError } from './admission.ts';
 import { readBody } from './body.ts';
-import { keyOf } from './context.ts';
+import { keyOf, noteProblem } from './context.ts';
 
 /** `handshakes` counts every message except tool calls, which count as operations. */
 type Parts = AdmissionParts & { handshakes: RateLimiter };
@@ -74,9 +74,7 @@ async function beginCall(response: Response, parts: AdmissionParts): Promise<Cal
 
 function noteEnd({ locals }: Response, problem: Problem | undefined): void {
   locals.toolStatus = problem?.status ?? 200;
-  if (!problem) return;
-  locals.problem = problem;
-  if (problem.status >= 500) locals.failure = problem.cause;
+  if (problem) noteProblem(locals, problem);
 }
 
 /** Without the body, which is already parsed and passed to the SDK separately. */

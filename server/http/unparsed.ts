@@ -5,10 +5,11 @@ import type { Duplex } from 'node:stream';
 import { freshId } from '../records/public-id.ts';
 import { Problem } from '../problems/problem.ts';
 import { slowRequests } from '../limits/slow-requests.ts';
+import { noteProblem } from './context.ts';
 import { remove } from './in-flight.ts';
 import type { Log } from './log.ts';
 
-type Exchange = { request: IncomingMessage; response: ServerResponse & { locals?: { requestId?: string } } };
+type Exchange = { request: IncomingMessage; response: ServerResponse & { locals?: Partial<Express.Locals> } };
 
 export type TrackedResponses = ReturnType<typeof trackResponses>;
 
@@ -53,8 +54,10 @@ export function rejectUnparsed(server: Server, responses: TrackedResponses, cont
     rejected.add(socket);
     const problem = problemOf(error);
     // For the log and the key's usage: the response itself is written to the socket.
+    const { locals = {} } = failed?.response ?? {};
+    noteProblem(locals, problem);
     if (failed) failed.response.statusCode = problem.status;
-    const requestId = failed?.response.locals?.requestId ?? freshId('request');
+    const { requestId = freshId('request') } = locals;
     afterAll(
       owed.filter((exchange) => exchange !== failed),
       () => reject(socket, problem, { ...context, requestId, ...(error.code && { reason: error.code }) }),

@@ -1,7 +1,10 @@
-/** The response to a request and its log line agree. */
-import { describe, expect, test } from 'vitest';
+/** The response to a request agrees with its log line, and with the usage of its key. */
+import { connect } from 'node:net';
+import { describe, expect, test, vi } from 'vitest';
+import { readFailures } from '../../server/keys/usage-report.ts';
 import { waitingStatements } from '../locks.ts';
 import { patientConnection } from '../patient.ts';
+import { signIn, someone } from '../settings/visiting.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 
@@ -109,5 +112,55 @@ describe('the log', () => {
       expect(line.error).toMatchObject({ sqlState: code, message, stack: expect.any(String) });
       expect(JSON.stringify(line)).not.toContain('Quaxverine');
     }
+  });
+});
+
+describe('the usage of a key', () => {
+  /** Written by the time that its page is shown. */
+  async function failuresOf(tenant: Tenant) {
+    await (await signIn(world, await someone(world, tenant))).get('/settings/usage');
+    return await readFailures(tenant.em());
+  }
+
+  test('says what was wrong with a body that Node could not parse', async () => {
+    const tenant = await world.organization();
+    const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
+    const head = `POST /v1/customers HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${tenant.key}\r\nContent-Type: application/json`;
+    socket.write(`${head}\r\nExpect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n`);
+    let received = '';
+    for await (const data of socket) {
+      received += String(data);
+      // The key is known by now.
+      if (received.endsWith(' 100 Continue\r\n\r\n')) socket.write('no chunk\r\n');
+    }
+    expect(received).toContain('"code":"malformed_request"');
+    const failure = { operation: 'createCustomer', status: 400, code: 'malformed_request' };
+    expect(await failuresOf(tenant)).toEqual([expect.objectContaining(failure)]);
+  });
+
+  test('and the log say that a response was late', async () => {
+    const tenant = await world.organization();
+    const blocker = await patientConnection(world.database.pool);
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+    try {
+      await blocker.query('begin; lock table items in access exclusive mode');
+      const late = tenant.call('GET', '/v1/items');
+      await expect.poll(() => waitingStatements(world.database)).not.toEqual([]);
+      vi.advanceTimersByTime(12_000);
+      expect((await late).body).toMatchObject({
+        code: 'unavailable',
+        detail: expect.stringContaining('took too long'),
+      });
+      const { requestId } = (await late).body;
+      const lines = () => world.log.filter((entry) => entry.requestId === requestId);
+      await expect.poll(lines).toMatchObject([{ status: 503, error: { message: 'No response within 11000 ms.' } }]);
+      vi.advanceTimersByTime(1_000);
+    } finally {
+      vi.useRealTimers();
+      await blocker.query('rollback');
+      blocker.release();
+    }
+    const failure = { operation: 'listItems', status: 503, code: 'unavailable' };
+    expect(await failuresOf(tenant)).toEqual([expect.objectContaining(failure)]);
   });
 });

@@ -9,6 +9,7 @@ import { warnAboutProxies } from '../../http/connections.ts';
 import { identify } from '../../http/identify.ts';
 import { patchTypes } from '../../http/body.ts';
 import { compress } from '../../http/compress.ts';
+import { noteProblem } from '../../http/context.ts';
 import { describeError } from '../../http/log.ts';
 import type { Log } from '../../http/log.ts';
 import { methodAdvice, pathPattern, routeHint } from '../../http/routes.ts';
@@ -76,9 +77,10 @@ function receive(parts: Parts, allowed: ReadonlyMap<string, string>): RequestHan
   const limitTime = responseDeadline(deadlineMs, (request, response) => {
     // In a checkout, the first request for the client compiles it, which may take longer and needs no database.
     if (request.originalUrl.startsWith('/client')) return;
-    const late = new DeadlineError(`No response within ${deadlineMs} ms.`);
+    const late = toProblem(new DeadlineError(`No response within ${deadlineMs} ms.`));
+    noteProblem(response.locals, late);
     if (request.originalUrl.startsWith('/settings')) sendErrorPage(late, request, response, () => {});
-    else sendProblem(response, toProblem(late), parts.baseUrl());
+    else sendProblem(response, late, parts.baseUrl());
   });
   const sendOptions = optionsOf(allowed);
   return (request, response, next) => {
@@ -162,8 +164,7 @@ function renderProblem({ baseUrl, shares }: Parts): ErrorRequestHandler {
   // With fewer parameters, Express would not take it for an error handler.
   return async (error: unknown, _, response, _next) => {
     const problem = toProblem(error);
-    response.locals.problem = problem;
-    if (problem.status >= 500) response.locals.failure = problem.cause;
+    noteProblem(response.locals, problem);
     await shares.rejections.hold(response.locals.key?.id, problem.status);
     // A response was already sent at the deadline.
     if (response.writableEnded) return;
