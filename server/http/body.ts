@@ -31,7 +31,20 @@ export async function readBody(
 
 function requireJson(request: Request): void {
   if (!hasBody(request)) throw malformed('missing');
-  requireMediaType(request, mediaTypes[request.method] ?? []);
+  const { headers, method } = request;
+  const accepted = mediaTypes[method] ?? [];
+  const [type = '', ...parameters] = (headers['content-type'] ?? '')
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim());
+  const charset = parameters
+    .find((parameter) => parameter.startsWith('charset='))
+    ?.slice(8)
+    .replaceAll('"', '');
+  if (!accepted.includes(type) || (charset !== undefined && !['utf-8', 'utf8'].includes(charset))) {
+    throw new Problem('unsupported_media_type', { accepted });
+  }
+  if (isEncoded(request)) throw new Problem('unsupported_media_type', { contentEncoding: true });
 }
 
 /** Some tools send `{}` with a GET. Any other body would be silently ignored, so it is rejected. */
@@ -58,22 +71,7 @@ const malformed = (fault: 'missing' | 'empty' | 'not_utf8') => new Problem('malf
 export const hasBody = (request: Request): boolean =>
   request.headers['transfer-encoding'] !== undefined || lengthOf(request) > 0;
 
-function requireMediaType({ headers }: Request, accepted: string[]): void {
-  const [type = '', ...parameters] = (headers['content-type'] ?? '')
-    .toLowerCase()
-    .split(';')
-    .map((part) => part.trim());
-  const charset = parameters
-    .find((parameter) => parameter.startsWith('charset='))
-    ?.slice(8)
-    .replaceAll('"', '');
-  if (!accepted.includes(type) || (charset !== undefined && !['utf-8', 'utf8'].includes(charset))) {
-    throw new Problem('unsupported_media_type', { accepted });
-  }
-  if (isEncoded({ headers })) throw new Problem('unsupported_media_type', { contentEncoding: true });
-}
-
-const isEncoded = ({ headers }: Pick<Request, 'headers'>): boolean =>
+const isEncoded = ({ headers }: Request): boolean =>
   (headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity';
 
 function textOf(bytes: Uint8Array): string {
