@@ -3,6 +3,7 @@
  * errors. It gets no schemas, because perform() parses for HTTP and tools alike, and no response bodies, because replies
  * are already serialized: they are sent here, and ts-rest ending the response once more has no effect.
  */
+import { pipeline } from 'node:stream/promises';
 import { initContract, isAppRoute } from '@ts-rest/core';
 import type { AppRoute, AppRouter } from '@ts-rest/core';
 import { createExpressEndpoints } from '@ts-rest/express';
@@ -78,7 +79,8 @@ async function send(
   response.writeHead(status, headers);
   // Node sends no body in response to HEAD.
   if (response.req.method === 'HEAD') response.end();
-  else if (length > atOnce) await sendEach(response, pieces);
+  // Rejects if the client leaves early.
+  else if (length > atOnce) await pipeline(pieces, response).catch(() => undefined);
   else response.end(pieces.length === 1 ? pieces[0] : joined(pieces, length));
   return status;
 }
@@ -92,14 +94,4 @@ function joined(pieces: readonly string[], length: number): Buffer {
   let end = 0;
   for (const piece of pieces) end += bytes.write(piece, end);
   return bytes;
-}
-
-async function sendEach(response: Response, pieces: readonly string[]): Promise<void> {
-  let proceed = () => {};
-  for (const event of ['drain', 'close']) response.on(event, () => proceed());
-  for (const piece of pieces) {
-    if (response.closed) return;
-    if (!response.write(piece)) await new Promise<void>((resolve) => (proceed = resolve));
-  }
-  response.end();
 }
