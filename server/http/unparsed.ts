@@ -1,4 +1,5 @@
 /** Rejects what Node could not parse as a request, and CONNECT, with a problem written directly to the connection. */
+import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -40,44 +41,33 @@ type Context = { publicUrl: string; log: Log };
 
 export function rejectUnparsed(server: Server, responses: TrackedResponses, context: Context): void {
   const rejected = new WeakSet<Duplex>();
-  server.on('clientError', (error: ClientError, socket: Duplex): void => {
+  server.on('clientError', (clientError: ClientError, socket: Duplex): void => {
     const owed = responses.of(socket);
     // Only a request whose body is incomplete can have failed; responses to those before it come first.
     const failed = owed.find(({ request }) => !request.complete);
-    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && failed && slowRequests.has(failed.request)) return;
-    if (error.code === 'ECONNRESET' || failed?.response.headersSent || responses.isAnswered(socket)) {
+    if (clientError.code === 'ERR_HTTP_REQUEST_TIMEOUT' && failed && slowRequests.has(failed.request)) return;
+    if (clientError.code === 'ECONNRESET' || failed?.response.headersSent || responses.isAnswered(socket)) {
       socket.destroy();
       return;
     }
     // Anything else that arrives causes another error.
     if (rejected.has(socket)) return;
     rejected.add(socket);
-    const problem = problemOf(error);
+    const problem = problemOf(clientError);
     // For the log and the key's usage: the response itself is written to the socket.
     const { locals = {} } = failed?.response ?? {};
     noteProblem(locals, problem);
     if (failed) failed.response.statusCode = problem.status;
     const { requestId = freshId('request') } = locals;
-    afterAll(
-      owed.filter((exchange) => exchange !== failed),
-      () => reject(socket, problem, { ...context, requestId, ...(error.code && { reason: error.code }) }),
+    const others = owed.filter((exchange) => exchange !== failed);
+    void Promise.allSettled(others.map(({ response }) => once(response, 'close'))).then(() =>
+      reject(socket, problem, { ...context, requestId, ...(clientError.code && { reason: clientError.code }) }),
     );
   });
   server.on('connect', (_: IncomingMessage, socket: Socket) => {
     const requestId = freshId('request');
     reject(socket, new Problem('malformed_request', { fault: 'connect' }), { ...context, requestId });
   });
-}
-
-function afterAll(exchanges: readonly Exchange[], then: () => void): void {
-  let left = exchanges.length;
-  if (left === 0) return then();
-  for (const { response } of exchanges) {
-    response.once('close', () => {
-      left -= 1;
-      if (left === 0) then();
-    });
-  }
 }
 
 const parserErrors: Readonly<Record<string, (message: string) => Problem | undefined>> = {
