@@ -1,6 +1,7 @@
 /** The log: one JSON object per line on standard error, never with a key, a secret or a body. */
 import { pino } from 'pino';
 import { messageOf } from '../problems/message-of.ts';
+import { percentDecoded } from '../problems/safe-text.ts';
 import { isUnavailable } from '../problems/translate.ts';
 
 export type Log = (entry: Record<string, unknown>) => void;
@@ -14,7 +15,7 @@ function containsKey(text: string): boolean {
   let plain = text;
   for (let depth = 0; depth < deepest; depth += 1) {
     const before = plain;
-    plain = before.replaceAll(/%([0-9a-f]{2})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+    plain = percentDecoded(before);
     if (plain === before) return plain.search(key) >= 0;
   }
   return true;

@@ -22,8 +22,10 @@ export function safeExcerpt(text: string): string {
 
 /** Percent-decoded until there is nothing left to decode. */
 function decodeWhole(text: string): string {
-  const decoded = text.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  );
+  const decoded = percentDecoded(text);
   return decoded === text ? text : decodeWhole(decoded);
 }
+
+/** Percent-decoded once, byte by byte: unlike decodeURIComponent, it takes any text. */
+export const percentDecoded = (text: string): string =>
+  text.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
