@@ -1,6 +1,7 @@
 /** The operations of the contract, each with its handler: mounted over HTTP, and performed by MCP tools. */
 import { isAppRoute } from '@ts-rest/core';
 import type { AppRoute, AppRouter } from '@ts-rest/core';
+import { pageSize } from '../../contract/list.ts';
 import { metadataOf } from '../../contract/operations.ts';
 import { v1 } from '../../contract/v1.ts';
 import type { V1 } from '../../contract/v1.ts';
@@ -31,7 +32,7 @@ export type Operation = {
 
 /** A proposal has up to 500 lines, so a few can be as long as a hundred records of any other kind. */
 function hasManyLines({ query }: Parsed): boolean {
-  const { include, limit = 25 } = Object(query);
+  const { include, limit = pageSize.default } = Object(query);
   return Array.isArray(include) && include.includes('lineItems') && Number(limit) > fewRecords;
 }
 const fewRecords = 2;
