@@ -50,8 +50,7 @@ export const FailedRequest = defineEntity({
 export type FailedRequest = InferEntity<typeof FailedRequest>;
 
 /** Why a key needs the attention of an admin. */
-export const warningCauses = ['failing', 'ended', 'limited', 'unused', 'expiring'] as const;
-export type WarningCause = (typeof warningCauses)[number];
+export type WarningCause = 'failing' | 'ended' | 'limited' | 'unused' | 'expiring';
 
 /** What cannot be determined later, and when admins were told. */
 export const KeyWarning = defineEntity({

@@ -65,7 +65,7 @@ export class KeyDirectory {
 
   /** Writes pending last-use times. */
   close(): Promise<void> {
-    return this.#lastUses.close();
+    return this.#lastUses.write();
   }
 
   #empty(epoch: string | undefined): void {

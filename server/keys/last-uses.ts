@@ -29,11 +29,11 @@ export class LastUses {
     if (nowMs - (this.#notedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) < againAfterMs) return;
     this.#notedAtMs.set(key, nowMs);
     this.#pending.push(key);
-    this.#timer ??= setTimeout(() => void this.#write(), writtenEveryMs).unref();
+    this.#timer ??= setTimeout(() => void this.write(), writtenEveryMs).unref();
   }
 
   /** A use that cannot be written is recorded again with the next request; the request does not fail. */
-  async #write(): Promise<void> {
+  async write(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const keys = this.#pending.splice(0);
@@ -46,9 +46,5 @@ export class LastUses {
     } catch {
       for (const key of keys) this.#notedAtMs.delete(key);
     }
-  }
-
-  close(): Promise<void> {
-    return this.#write();
   }
 }

@@ -32,7 +32,7 @@ type Count = Pick<UsageEvent, 'keyId' | 'organizationId'> & {
   outcome: Outcome;
   requests: number;
 };
-type Failure = Required<Pick<UsageEvent, 'keyId' | 'organizationId' | 'status' | 'requestId'>> & {
+type Failure = Pick<UsageEvent, 'keyId' | 'organizationId' | 'status' | 'requestId'> & {
   id: string;
   operation: string;
   code: string;

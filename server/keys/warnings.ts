@@ -4,7 +4,7 @@ import type { ScopedEntityManager } from '../database/tenant.ts';
 import { ApiKey } from '../entities/organization.ts';
 import { KeyWarning } from '../entities/usage.ts';
 import type { WarningCause } from '../entities/usage.ts';
-import { isLive, lockKey } from './list.ts';
+import { isLive, lockKey, newestFirst } from './list.ts';
 import { readRecentTallies } from './usage-report.ts';
 import type { Tally } from './usage-report.ts';
 
@@ -39,7 +39,7 @@ export async function readWarnings(em: ScopedEntityManager, nowMs = Date.now()):
   const keys = await em.find(
     ApiKey,
     { $or: [{ revokedAt: null }, { lastUsedAt: { $gte: recently } }] },
-    { orderBy: { createdAt: 'desc', id: 'desc' } },
+    { orderBy: newestFirst },
   );
   const tallies = await readRecentTallies(em, nowMs);
   const limited = await em.find(KeyWarning, { cause: 'limited', seenAt: { $gte: recently } });

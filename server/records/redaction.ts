@@ -1,4 +1,5 @@
 /** Finds and replaces the names of one person in texts that other people wrote. */
+import { escapeLike } from './sql.ts';
 
 /** Shorter names occur in too many words. */
 const shortest = 3;
@@ -16,7 +17,7 @@ export class Redaction {
   constructor(names: readonly (Text | undefined)[], words: readonly (Text | undefined)[] = []) {
     const [whole, single] = [names.filter(isUsable), words.filter(isUsable)];
     this.#expressions = [...expressionOf(whole, 'giu'), ...expressionOf(single, 'gu')];
-    this.patterns = whole.map((text) => `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`);
+    this.patterns = whole.map((text) => `%${escapeLike(text)}%`);
   }
 
   finds(text: Text): boolean {

@@ -35,7 +35,7 @@ describe('the time of the last use', () => {
       const key = keys[index];
       if (key) uses.note(key);
     }
-    await uses.close();
+    await uses.write();
     const times = await stored();
     expect(times.map((at) => at !== null)).toEqual(keys.map((_, index) => used.includes(index)));
     expect(keys.map(({ lastUsedAt }) => lastUsedAt)).toEqual(times);
@@ -52,7 +52,7 @@ describe('the time of the last use', () => {
     const uses = new LastUses(world.database.pool, () => 0);
     uses.note(recent);
     uses.note(other);
-    await uses.close();
+    await uses.write();
     expect(recent.lastUsedAt).toBe(known);
     expect(keys.map(({ lastUsedAt }) => lastUsedAt)).toEqual(await stored());
     expect(other.lastUsedAt).not.toBe(known);
@@ -79,11 +79,11 @@ describe('the time of the last use', () => {
     const pool = breakablePool(world.database.pool, () => isBroken);
     const uses = new LastUses(pool, () => 0);
     uses.note(key);
-    await uses.close();
+    await uses.write();
     expect((await stored())[0]).toBeNull();
     isBroken = false;
     uses.note(key);
-    await uses.close();
+    await uses.write();
     expect((await stored())[0]).not.toBeNull();
   });
 });
