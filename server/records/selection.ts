@@ -116,7 +116,7 @@ async function compile<T extends object>(selection: Selection<T, object>, scope:
  * Arrays without property names: PostgreSQL would spend more on the names of 17 properties than on their values. As text,
  * because the driver would parse the lists of all records at once.
  */
-function arrayOf(meta: EntityMetadata, related: Related<string>, column: Compiled['column']): string {
+function arrayOf(meta: EntityMetadata, related: Related, column: Compiled['column']): string {
   const values = related.properties.map((property) => jsonColumn(meta, property));
   const order = related.orderBy === undefined ? '' : ` order by m.${columnOf(meta, related.orderBy)}`;
   return `(select coalesce(json_agg(json_build_array(${values.join(', ')})${order}), '[]')::text
@@ -155,12 +155,7 @@ function jsonColumn(meta: EntityMetadata, property: string): string {
  * Everything joined or looked up with a record belongs to the caller's organization. `$1` rather than the record's column:
  * only a value tells Citus that a subquery stays on one shard.
  */
-function sameOrganization(
-  alias: string,
-  meta: EntityMetadata,
-  { where }: Related<string>,
-  column: Compiled['column'],
-): string {
+function sameOrganization(alias: string, meta: EntityMetadata, { where }: Related, column: Compiled['column']): string {
   const pairs = Object.entries(where).map(([theirs, ours]) => `${alias}.${columnOf(meta, theirs)} = ${column(ours)}`);
   return [`${alias}.${columnOf(meta, 'organizationId')} = $1`, ...pairs].join(' and ');
 }
