@@ -51,7 +51,8 @@ export const ordered = ({ statuses }: Resource): string[] =>
 const mostRows = 2_000;
 
 /** What imports stored, by record id. */
-export type Imported = ReadonlyMap<string, { revision: number; storedAt: string | null }>;
+export type Imported = ReadonlyMap<string, Stored>;
+type Stored = { revision: number; storedAt: string | null };
 
 /** The changes of a period, or of its first part if there are many: `until` is the end of what was read. */
 export async function readChanges(
@@ -126,8 +127,7 @@ async function readImported(client: Client, organizationId: OrganizationId, ids:
   if (ids.length === 0) return new Map();
   const text = `select record_id as id, revision, stored_at as "storedAt" from webhook_imported
     where organization_id = $1 and record_id = any($2)`;
-  type Found = { id: string; revision: number; storedAt: string | null };
-  const rows = await queryRows<Found>(client, text, [organizationId, ids]);
+  const rows = await queryRows<Stored & { id: string }>(client, text, [organizationId, ids]);
   return new Map(rows.map(({ id, ...stored }) => [id, stored]));
 }
 

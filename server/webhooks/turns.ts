@@ -26,15 +26,9 @@ export async function newTurns(client: Pick<pg.ClientBase, 'query'>, organizatio
   return moved.flatMap(({ id: recordId, updatedAt, revision, ...row }) =>
     turns
       .filter((turn, bit) => row[turn] && ((known.get(recordId) ?? 0) & (1 << bit)) === 0)
-      .map((turn) => ({ turn, happenedAt: row[turn] ?? updatedAt }))
+      .map((turn) => ({ type: `proposal.${turn}` as const, happenedAt: row[turn] ?? updatedAt }))
       .toSorted((one, other) => Date.parse(one.happenedAt) - Date.parse(other.happenedAt))
-      .map(({ turn, happenedAt }) => ({
-        type: `proposal.${turn}` as const,
-        recordId,
-        happenedAt,
-        updatedAt,
-        revision,
-      })),
+      .map((found) => ({ ...found, recordId, updatedAt, revision })),
   );
 }
 
