@@ -28,5 +28,4 @@ export const maximumWords = 8;
 /** How many seconds to wait before trying again. */
 export const retryAfter = { rateLimited: rateLimit.windowSeconds, inProgress: 1, unavailable: 5 } as const;
 
-const bytesPerKiB = 1024;
-export const inKiB = (bytes: number): string => `${bytes / bytesPerKiB} KiB`;
+export const inKiB = (bytes: number): string => `${bytes / 1024} KiB`;

@@ -1,15 +1,12 @@
 /** Gives each request an id, a line in the log and a place in the usage of its key. */
 import type { Request, Response } from 'express';
-import { v1 } from '../../contract/v1.ts';
 import type { AuthenticatedKey } from '../keys/key-row.ts';
 import type { UsageEvent, UsageLog } from '../keys/usage.ts';
 import { Problem } from '../problems/problem.ts';
 import { freshId, publicId } from '../records/public-id.ts';
 import { describeError } from './log.ts';
 import type { Log } from './log.ts';
-import { operationFinder } from './routes.ts';
-
-const findOperation = operationFinder(v1);
+import { operationAt } from './routes.ts';
 
 export function identify({ log, usage }: { log: Log; usage: UsageLog }) {
   return (request: Request, response: Response): void => {
@@ -73,7 +70,7 @@ function usageOf(method: string, path: string, response: Response, key: Authenti
     keyId: key.id,
     organizationId: key.organization.id,
     // A request rejected before it was routed, such as by the rate limit, is looked up by its path.
-    operation: operation ?? findOperation(method, path),
+    operation: operation ?? operationAt(method, path),
     status: toolStatus ?? response.statusCode,
     code: problem?.code,
     fields: problem?.errors.map(({ field, code }) => ({ field, code })),

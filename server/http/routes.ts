@@ -1,24 +1,23 @@
 /** The contract's paths: the operation of a request, and suggestions for mistyped paths and other methods. */
-import type { AppRouter } from '@ts-rest/core';
 import { metadataOf, operationsOf } from '../../contract/operations.ts';
+import { v1 } from '../../contract/v1.ts';
 
 /** The regular expression for a contract path: a parameter is anything but a slash, and a trailing slash is allowed. */
 export function pathPattern(path: string): RegExp {
   return new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}/?$`);
 }
 
-/** Finds the operation of a request that was rejected before it was routed. */
-export function operationFinder(router: AppRouter): (method: string, path: string) => string | undefined {
-  const operations = operationsOf(router).map((route) => ({
-    method: route.method,
-    form: pathPattern(route.path),
-    id: metadataOf(route).operationId,
-  }));
-  return (method, path) => {
-    if (path === '/mcp') return 'mcp';
-    const routed = method === 'HEAD' ? 'GET' : method;
-    return operations.find((one) => one.method === routed && one.form.test(path))?.id;
-  };
+const operations = operationsOf(v1).map((route) => ({
+  method: route.method,
+  form: pathPattern(route.path),
+  id: metadataOf(route).operationId,
+}));
+
+/** The operation of a request that was rejected before it was routed. */
+export function operationAt(method: string, path: string): string | undefined {
+  if (path === '/mcp') return 'mcp';
+  const routed = method === 'HEAD' ? 'GET' : method;
+  return operations.find((one) => one.method === routed && one.form.test(path))?.id;
 }
 
 const itemAdvice = 'Items can be listed, read and created in v1, but not changed or deleted.';

@@ -1,6 +1,6 @@
 /** The triggers of custom connectors: lists that a flow polls for changes. */
+import type { Json } from './swagger-schemas.ts';
 
-type Json = Record<string, unknown>;
 type Operations = Record<string, Record<string, Json>>;
 
 const polled = [
