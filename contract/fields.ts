@@ -79,13 +79,13 @@ export function email(options: TextOptions) {
 }
 
 /** The digits of a phone number, in any script and typed with any punctuation. */
-export function phoneDigits(value: string): string {
+export function digitsIn(value: string): string {
   return value.normalize('NFKC').replaceAll(/\P{Nd}/gu, '');
 }
 
 export function phone(options: TextOptions) {
   const rule = (value: string) =>
-    [...phoneDigits(value)].length >= 3 ? undefined : failure('too_short', 'must have at least 3 digits', value);
+    [...digitsIn(value)].length >= 3 ? undefined : failure('too_short', 'must have at least 3 digits', value);
   return textWithRule(rule, 40, options);
 }
 

@@ -1,6 +1,6 @@
 /** Query parameters in specific formats: email addresses, ids, phone numbers and codes. */
 import { exampleId } from './examples.ts';
-import { codeForm, emailPattern, idPattern, phoneDigits, prefixes } from './fields.ts';
+import { codeForm, emailPattern, idPattern, digitsIn, prefixes } from './fields.ts';
 import type { Codes, Kind } from './fields.ts';
 import { maximumValueLength, parameter, parseList, textParameter, withPlus } from './parameters.ts';
 import type { Schema } from './parameters.ts';
@@ -33,9 +33,7 @@ export function idParameter(kind: Kind, schema: Schema) {
 export function phoneParameter(schema: Schema) {
   const max = 40;
   return textParameter(max, schema, (value, typed) =>
-    phoneDigits(value) === ''
-      ? failure('too_short', 'must have at least one digit', value)
-      : withPlus(value, typed, max),
+    digitsIn(value) === '' ? failure('too_short', 'must have at least one digit', value) : withPlus(value, typed, max),
   );
 }
 
