@@ -3,20 +3,16 @@
 /** The record's fields with these names that have a value. */
 export function selected(record: unknown, fields: readonly string[]): Record<string, unknown> {
   const entries = Object.entries(Object(record)).filter(([name]) => fields.includes(name));
-  return Object.fromEntries(entries.flatMap(([name, value]) => withValue(name, value)));
-}
-
-function withValue(name: string, value: unknown): [string, unknown][] {
-  const kept = withoutEmpty(value);
-  return kept === undefined ? [] : [[name, kept]];
+  return Object(withoutEmpty(Object.fromEntries(entries)));
 }
 
 function withoutEmpty(value: unknown): unknown {
   if (value === null || value === undefined) return undefined;
   if (Array.isArray(value)) return value.length === 0 ? undefined : value.map(withoutEmpty);
   if (typeof value !== 'object') return value;
-  const kept = Object.entries(value).flatMap(([name, part]) => withValue(name, part));
-  return kept.length === 0 ? undefined : Object.fromEntries(kept);
+  const kept = Object.entries(value).map(([name, part]) => [name, withoutEmpty(part)] as const);
+  const shown = kept.filter(([, part]) => part !== undefined);
+  return shown.length === 0 ? undefined : Object.fromEntries(shown);
 }
 
 /** About 8,000 tokens. */
