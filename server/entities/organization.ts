@@ -77,7 +77,7 @@ export const ApiKey = defineEntity({
     endsAt: optionalTimestamp(),
     /** The id of the key that replaces it. */
     replacedBy: optionalId(),
-    /** The form that created it, if any: a form that is sent twice creates one key. */
+    /** The form, or the hash of the authorization code, that created it, if any: sent twice, it creates one key. */
     csrfTokenId: optionalText(),
     /** The application that got it by OAuth, and the host that it was sent to; null for a key that a person copied. */
     clientId: optionalText(),

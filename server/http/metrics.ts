@@ -37,7 +37,7 @@ export function createMetrics(limiter?: LimiterStatus) {
   });
   const latency = new Histogram({
     name: 'http_request_duration_seconds',
-    help: 'Time from the first byte of the request to the last of the response.',
+    help: 'Time from the end of the request headers to the end of the response.',
     labelNames: ['operation'],
     buckets: latencyBucketsSeconds,
     registers: [register],

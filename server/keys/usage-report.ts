@@ -68,12 +68,9 @@ export async function readRecentTallies(em: ScopedEntityManager, nowMs: number):
 }
 
 /** The latest failed requests of a key, or of all, newest first. */
-export function readFailures(
-  em: ScopedEntityManager,
-  keyId?: string,
-  limit: number = usageBounds.storedFailures,
-): Promise<FailedRequest[]> {
+export function readFailures(em: ScopedEntityManager, keyId?: string): Promise<FailedRequest[]> {
   const where = keyId === undefined ? {} : { keyId };
+  const limit = usageBounds.storedFailures;
   return em.find(FailedRequest, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit });
 }
 
