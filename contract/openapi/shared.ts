@@ -3,7 +3,7 @@ import { mapValues, pickReferenced } from './document.ts';
 import type { Document, Operation, Parameter, Reference, Response } from './document.ts';
 
 type SharedComponents = { parameters: Record<string, Parameter>; responses: Record<string, Response> };
-export type SharedOperation = Omit<Operation, 'parameters' | 'responses'> & {
+type SharedOperation = Omit<Operation, 'parameters' | 'responses'> & {
   parameters: (Parameter | Reference)[];
   responses: Record<string, Response | Reference>;
 };
@@ -65,14 +65,11 @@ export function shareComponents(document: Document): PublishedDocument {
 
 /** The values that at least two operations use, under names that stand for the same value everywhere. */
 function sharedValues<T>(uses: Use<T>[]): Record<string, T> {
-  const values = new Map<string, T[]>();
-  for (const { name, value } of uses) values.set(name, [...(values.get(name) ?? []), value]);
-  return Object.fromEntries(
-    [...values].flatMap(([name, [first, ...others]]): [string, T][] => {
-      const isShared = others.length > 0 && others.every((other) => JSON.stringify(other) === JSON.stringify(first));
-      return first !== undefined && isShared ? [[name, first]] : [];
-    }),
-  );
+  const shared = [...Map.groupBy(uses, ({ name }) => name).values()].flatMap(([first, ...others]) => {
+    const isShared = others.length > 0 && others.every((other) => JSON.stringify(other) === JSON.stringify(first));
+    return first && isShared ? [[first.name, first.value] as const] : [];
+  });
+  return Object.fromEntries(shared);
 }
 
 /** Path parameters get a suffix, because `customerId` is also a query parameter. */

@@ -43,10 +43,8 @@ async function referencesOf(
   const lines = rows.map((row) => table.parse(row));
   const items = await externalIds(session, 'items', new Set(lines.map(({ itemId }) => itemId)));
   const customers = await externalIds(session, 'customers', new Set(page.map(({ customerId }) => customerId)));
-  const linesOf = new Map<string, ExportedProposal['lines']>(page.map(({ id }) => [id, []]));
-  for (const line of lines) {
-    linesOf.get(line.proposalId)?.push({ ...line, itemExternalId: items.get(line.itemId ?? '') ?? null });
-  }
+  const shown = lines.map((line) => ({ ...line, itemExternalId: items.get(line.itemId ?? '') ?? null }));
+  const linesOf = Map.groupBy(shown, ({ proposalId }) => proposalId);
   return page.map((proposal) => ({
     ...proposal,
     customerExternalId: customers.get(proposal.customerId ?? '') ?? null,
