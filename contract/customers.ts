@@ -12,7 +12,7 @@ import { tags, tagsInput } from './tags.ts';
 import { codeParameter, emailParameter, phoneParameter } from './value-parameters.ts';
 import { oneOf, text } from './text.ts';
 
-export const customerTypes = ['person', 'company'] as const;
+const customerTypes = ['person', 'company'] as const;
 export const customerStatuses = ['active', 'archived'] as const;
 
 const type = oneOf(customerTypes, {
@@ -87,14 +87,14 @@ export type Customer = z.infer<typeof customer>;
 
 export const customerCreateFields = shapeOf(customerFields, 'create');
 
-export const customerCreate = z.strictObject(customerCreateFields).meta({
+const customerCreate = z.strictObject(customerCreateFields).meta({
   id: 'CustomerCreate',
   description:
     'A new customer. It needs at least one of name, companyName, firstName, lastName, email and phone. In every optional field, an empty string means that the field is not given.',
 });
 export type CustomerCreate = z.output<typeof customerCreate>;
 
-export const customerUpdate = z.strictObject(shapeOf(customerFields, 'update')).meta({
+const customerUpdate = z.strictObject(shapeOf(customerFields, 'update')).meta({
   id: 'CustomerUpdate',
   description:
     'A JSON Merge Patch (RFC 7396): absent fields keep their values, and `null` clears a field. Fields that only the server sets are accepted while they equal what is stored.',

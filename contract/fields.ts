@@ -156,7 +156,7 @@ const country = z.string().meta({
   maxLength: 2,
   pattern: '^[A-Z]{2}$',
 });
-export const countryInput = codeIn(
+const countryInput = codeIn(
   countries,
   'Two-letter country code (ISO 3166-1 alpha-2); lower case is accepted and stored in upper case.',
   'DE',

@@ -84,7 +84,7 @@ export type Item = z.infer<typeof item>;
 
 export const itemCreateFields = shapeOf(itemFields, 'create');
 
-export const itemCreate = z.strictObject(itemCreateFields).meta({
+const itemCreate = z.strictObject(itemCreateFields).meta({
   id: 'ItemCreate',
   description:
     'A new catalog item, with status `active`. In every optional field, an empty string means that the field is not given.',

@@ -45,7 +45,7 @@ const cursor = textParameter(longestCursor, {
   default: '',
 });
 /** A tool that imports the document may send every example at once: together they select the example records. */
-export const filterTimes = { since: '2026-01-01T00:00:00Z', before: '2040-01-01T00:00:00Z' } as const;
+const filterTimes = { since: '2026-01-01T00:00:00Z', before: '2040-01-01T00:00:00Z' } as const;
 
 export const sinceParameter = (field: string) =>
   instantParameter({

@@ -6,7 +6,7 @@ import { rateLimit } from './limits.ts';
 import { noParameters } from './list.ts';
 import { oneOf } from './text.ts';
 
-export const plans = ['free', 'team'] as const;
+const plans = ['free', 'team'] as const;
 export type Plan = (typeof plans)[number];
 
 const count = (description: string, example: number) =>
@@ -15,7 +15,7 @@ const count = (description: string, example: number) =>
     .min(0)
     .meta({ description, examples: [example] });
 
-export const me = z
+const me = z
   .object({
     label: z.string().meta({
       maxLength: 300,

@@ -4,7 +4,7 @@ import { exampleId, exampleUrl } from './examples.ts';
 import { maximumErrors } from './limits.ts';
 import { fieldCodes } from './problems/field-codes.ts';
 
-export const problemError = z
+const problemError = z
   .object({
     in: z
       .enum(['body', 'query', 'path', 'header'])

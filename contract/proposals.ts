@@ -133,12 +133,10 @@ const listedCustomer = customer.partial().extend(customerSummary.shape).meta({
     'The customer, with its current details. Fields besides id, name, companyName, email and phone are present only with `include=customer`.',
 });
 
-export const listedProposal = proposal
-  .extend({ customer: listedCustomer.nullable(), lineItems: lineItems.optional() })
-  .meta({
-    id: 'ListedProposal',
-    description: 'An offer to a customer. Its lines are present only with `include=lineItems`.',
-  });
+const listedProposal = proposal.extend({ customer: listedCustomer.nullable(), lineItems: lineItems.optional() }).meta({
+  id: 'ListedProposal',
+  description: 'An offer to a customer. Its lines are present only with `include=lineItems`.',
+});
 export type ListedProposal = z.infer<typeof listedProposal>;
 
 const searched = 'number, title and the name of the customer';

@@ -6,7 +6,7 @@ import type { Reply } from './reply.ts';
 type SuccessStatus = 200 | 201;
 
 /** A success status of the operation, with the body that the contract's schema describes. */
-export type ReplyOf<Route extends AppRoute> = {
+type ReplyOf<Route extends AppRoute> = {
   [Status in keyof Route['responses'] & SuccessStatus]: Reply<
     Status,
     ServerInferResponseBody<Route, Status>,
@@ -14,10 +14,7 @@ export type ReplyOf<Route extends AppRoute> = {
   >;
 }[keyof Route['responses'] & SuccessStatus];
 
-export type Handler<Route extends AppRoute> = (
-  request: ServerInferRequest<Route>,
-  caller: Caller,
-) => Promise<ReplyOf<Route>>;
+type Handler<Route extends AppRoute> = (request: ServerInferRequest<Route>, caller: Caller) => Promise<ReplyOf<Route>>;
 
 /** One handler for each operation of a resource; the compiler rejects a missing or an extra one. */
 export type Handlers<Resource> = {

@@ -24,7 +24,7 @@ const groupings = {
 const groupNames = Object.keys(groupings) as (keyof typeof groupings)[];
 
 const { limit: _limit, cursor: _cursor, sort: _sort, include: _include, ...filters } = proposalListQuery.shape;
-export const sumProposalsQuery = z.strictObject({
+const sumProposalsQuery = z.strictObject({
   ...filters,
   groupBy: choicesParameter(groupNames, { description: 'Besides currency; months are UTC.' }),
 });

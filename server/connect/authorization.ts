@@ -17,7 +17,7 @@ export type Authorization = {
 type Returning = Pick<Authorization, 'redirectUri' | 'state'>;
 
 /** The parameters that the consent page sends again with its form. */
-export const parameters = [
+const parameters = [
   'client_id',
   'redirect_uri',
   'response_type',
@@ -28,7 +28,7 @@ export const parameters = [
   'resource',
 ] as const;
 type Parameter = (typeof parameters)[number];
-export type Parameters = Partial<Record<Parameter, string>>;
+type Parameters = Partial<Record<Parameter, string>>;
 
 /** What the application asks for, and the parameters as sent, for the form to send again. */
 export type Asked = { authorization: Authorization; sent: Parameters };

@@ -3,7 +3,7 @@ import type { AppRoute } from '@ts-rest/core';
 import type { JsonSchema } from './schema.ts';
 
 export type Arguments = Record<string, unknown>;
-export type OperationInput = {
+type OperationInput = {
   params?: Arguments;
   query?: Arguments;
   body?: Arguments;

@@ -142,7 +142,7 @@ type Named = Partial<Record<'name' | 'companyName' | 'firstName' | 'lastName' | 
 const longestName = 200;
 
 /** The default name of a customer; the contract requires one of these fields. */
-export function displayName({ name, companyName, firstName, lastName, email, phone }: Named): string {
+function displayName({ name, companyName, firstName, lastName, email, phone }: Named): string {
   const person = [firstName, lastName].filter(Boolean).join(' ');
   const chosen = name ?? companyName ?? (person || (email ?? phone ?? ''));
   return chosen.length <= longestName ? chosen : [...chosen].slice(0, longestName).join('').trimEnd();

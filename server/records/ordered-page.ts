@@ -5,7 +5,7 @@ import type { Condition, Property, Terms } from './sql.ts';
 
 export type Timed = Listed & { createdAt: string; updatedAt: string };
 
-export type Order<T> = {
+type Order<T> = {
   property: Property<T>;
   column: string;
   /** The column's type. */
