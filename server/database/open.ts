@@ -5,7 +5,7 @@ import { packageFile } from '../files.ts';
 import { migrate } from './migrate.ts';
 import { openDatabase } from './orm.ts';
 import type { Database } from './orm.ts';
-import { rejectMigration, requireSchema, requireUnicode } from './require-schema.ts';
+import { rejectMigration, requireSchema, requireSettings, requireUnicode } from './require-schema.ts';
 import { sharedConnections } from './statement-pool.ts';
 import { messageOf } from '../problems/message-of.ts';
 
@@ -46,6 +46,7 @@ export async function openConfiguredDatabase(
       connections: config.DATABASE_CONNECTIONS,
       pooler: pooler === undefined ? undefined : { url: pooler, prepares: config.DATABASE_POOLER_PREPARES },
     });
+    await requireSettings(database);
     if (isMigrated) await requireUnicode(database);
     const migrated = isMigrated ? await migrate(database, onProgress).catch(rejectMigration) : [];
     if (isMigrated) await requireSchema(database);
@@ -66,7 +67,8 @@ export async function requirePooler({ pool, control }: ConfiguredDatabase, confi
   };
   const direct = await pool.query<Place>(place);
   const pooled = await control.query<Place>(place).catch((error: unknown) => reject(messageOf(error), error));
-  if (pooled.rows[0]?.place !== direct.rows[0]?.place) reject('it leads to another database than DATABASE_URL');
+  if (pooled.rows[0]?.place !== direct.rows[0]?.place)
+    reject('it leads to another database or schema than DATABASE_URL');
   const isolation = pooled.rows[0]?.isolation;
   if (isolation !== 'read committed')
     reject(
@@ -76,7 +78,7 @@ export async function requirePooler({ pool, control }: ConfiguredDatabase, confi
 
 type Place = { place: string; isolation: string };
 /** The same for every connection to a database, whatever its host is called and whatever its time zone is. */
-const place = `select current_database() || extract(epoch from pg_postmaster_start_time()) as place,
+const place = `select concat(current_database(), ' ', current_schema(), extract(epoch from pg_postmaster_start_time())) as place,
   current_setting('transaction_isolation') as isolation`;
 
 async function openEmbedded(dataDir: string, onProgress?: (line: string) => void) {

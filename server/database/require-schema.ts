@@ -5,6 +5,14 @@ import { migrations } from './migrations/list.ts';
 import type { Database } from './orm.ts';
 import { messageOf } from '../problems/message-of.ts';
 
+/** Requests would fail, or read times in another zone. `jit` tells, because a connection has it on by default. */
+export async function requireSettings({ pool }: Pick<Database, 'pool'>): Promise<void> {
+  const { rows } = await pool.query<{ jit: string }>('show jit');
+  if (rows[0]?.jit === 'off') return;
+  const remedy = 'Set the direct URL, and this one as DATABASE_POOLER_URL if it is PgBouncer.';
+  throw new UsageError(`it ignores the settings of connections, as some poolers do. ${remedy}`);
+}
+
 /** Before the first migration: other encodings reject, or misread, most of the world's names. */
 export async function requireUnicode({ pool }: Pick<Database, 'pool'>): Promise<void> {
   const { rows } = await pool.query<{ server_encoding: string }>('show server_encoding');

@@ -30,7 +30,10 @@ export function version(): string {
 /** Few connections to PostgreSQL, so successive transactions of a test run on different ones. */
 const serverConnections = 3;
 
-export async function startPgBouncer(databaseUrl: string): Promise<{ url: string; close(): Promise<void> }> {
+export async function startPgBouncer(
+  databaseUrl: string,
+  further: readonly string[] = [],
+): Promise<{ url: string; close(): Promise<void> }> {
   const { host, port, user, password, database } = new pg.Client({ connectionString: databaseUrl });
   const folder = await mkdtemp(join(tmpdir(), 'proposal-api-pgbouncer-'));
   const listenPort = await freePort();
@@ -47,6 +50,7 @@ export async function startPgBouncer(databaseUrl: string): Promise<{ url: string
     'server_round_robin = 1',
     `default_pool_size = ${serverConnections}`,
     ...(prepares ? ['max_prepared_statements = 400'] : []),
+    ...further,
   ];
   await writeFile(join(folder, 'pgbouncer.ini'), `${settings.join('\n')}\n`);
   // It refuses to run as root, and PostgreSQL's socket folder may be accessible only to PostgreSQL's account.

@@ -3,6 +3,7 @@ import dns from 'node:dns';
 import { expect, inject, test, vi } from 'vitest';
 import { runCommand } from '../command.ts';
 import { administer, ownDatabase } from '../database.ts';
+import { hasPgBouncer, startPgBouncer } from './pgbouncer.ts';
 
 const list = (url: URL) => runCommand(['organizations', 'list'], { DATABASE_URL: url.href });
 const refused = (why: string) => ({
@@ -22,6 +23,17 @@ test('rejects a database with another encoding, and closes its connections', asy
     await administer('drop database other_encoding');
   } finally {
     await administer('drop database if exists other_encoding with (force)');
+  }
+});
+
+test.runIf(hasPgBouncer)('rejects a pooler that ignores the settings of connections', async () => {
+  const bouncer = await startPgBouncer(inject('databaseUrl'), ['ignore_startup_parameters = options']);
+  try {
+    const why =
+      'it ignores the settings of connections, as some poolers do. Set the direct URL, and this one as DATABASE_POOLER_URL if it is PgBouncer.';
+    expect(await list(new URL(bouncer.url))).toEqual(refused(why));
+  } finally {
+    await bouncer.close();
   }
 });
 

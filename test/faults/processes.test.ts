@@ -49,19 +49,23 @@ test.each([
   expect([status, out, err]).toEqual([1, '', expect.stringMatching(sentence)]);
 });
 
+const elsewhere = 'it leads to another database or schema than DATABASE_URL';
+
 test.each<[what: string, setting: string | undefined, problem: string]>([
-  ['leads to another database', undefined, 'it leads to another database than DATABASE_URL'],
+  ['leads to another database', undefined, elsewhere],
+  ['leads to another schema', 'search_path=sign_in', elsewhere],
   [
     'begins transactions that fail if others write',
-    'default_transaction_isolation = serializable',
+    'default_transaction_isolation=serializable',
     "its transactions are serializable; set default_transaction_isolation = 'read committed' on the role or database",
   ],
 ])('reports a pooler that %s in one sentence, before anything is served', async (_, setting, problem) => {
-  const [{ url, name, drop }, other] = [await ownDatabase(), await ownDatabase()];
+  const [{ url, drop }, other] = [await ownDatabase(), await ownDatabase()];
   cleanups.push(drop, other.drop);
-  if (setting !== undefined) await administer(`alter database ${name} set ${setting}`);
-  const DATABASE_POOLER_URL = setting === undefined ? other.url : url;
-  const { status, out, err } = await runCommand(['serve'], { DATABASE_URL: url, DATABASE_POOLER_URL, PORT: '0' });
+  const pooler = new URL(setting === undefined ? other.url : url);
+  if (setting !== undefined) pooler.searchParams.set('options', `-c ${setting}`);
+  const environment = { DATABASE_URL: url, DATABASE_POOLER_URL: pooler.href, PORT: '0' };
+  const { status, out, err } = await runCommand(['serve'], environment);
   const sentence = `error: The pooler at DATABASE_POOLER_URL cannot be used: ${problem}\n`;
   expect({ status, out, err }).toEqual({ status: 1, out: '', err: sentence });
 });
