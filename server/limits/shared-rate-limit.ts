@@ -86,7 +86,7 @@ export class SharedRateLimiter implements RateLimiter {
           return await this.take(key);
         }
         const isOfKey = error instanceof ErrorReply && !storeWide.test(error.message);
-        if (isOfKey) void this.#resetWindow(key, error);
+        if (isOfKey) void this.#resetWindow(key, error, takenAtMs);
         else this.#leave(error, takenAtMs);
       }
     }
@@ -180,8 +180,8 @@ export class SharedRateLimiter implements RateLimiter {
     }
   }
 
-  /** What is stored for the key is not a window; the store itself is fine. */
-  async #resetWindow(key: string, error: ErrorReply): Promise<void> {
+  /** What is stored for the key is not a window; the store itself is fine, unless it rejects a new window as well. */
+  async #resetWindow(key: string, error: ErrorReply, takenAtMs: number): Promise<void> {
     this.#options.onChange('The rate limit store had something other than a window under a key.', messageOf(error));
     const epoch = this.#epoch;
     await removeFromRedis(this.#client, key, epoch)
@@ -189,7 +189,7 @@ export class SharedRateLimiter implements RateLimiter {
         const agesMs = this.#local.agesSince(Number.NEGATIVE_INFINITY).get(key) ?? [];
         return addToRedis(this.#client, key, epoch, agesMs);
       })
-      .catch(() => undefined);
+      .catch((failure: unknown) => this.#leave(failure, takenAtMs));
   }
 
   #later(work: () => Promise<void>, ms: number | undefined): void {

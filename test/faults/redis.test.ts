@@ -123,6 +123,22 @@ describe.runIf(hasRedis)('a rate limit store that is killed or frozen', () => {
     await expect.poll(() => limiter.status().shared).toBe(true);
   });
 
+  test('does not use a store that rejects a command of its script', async () => {
+    const redis = await startRedis();
+    cleanups.push(() => redis.kill());
+    const { reports, admitted, allShare } = await limitersOn(redis.url, 1);
+    const client = createClient({ url: redis.url });
+    await client.connect();
+    cleanups.push(() => client.destroy());
+    await client.sendCommand(['ACL', 'SETUSER', 'default', '-time']);
+    expect(await admitted(120, 'rejected')).toBe(100);
+    await expect.poll(allShare).toBe(false);
+    expect(reports).toContainEqual(expect.stringMatching(/this process limits on its own/));
+    await client.sendCommand(['ACL', 'SETUSER', 'default', '+time']);
+    await expect.poll(allShare).toBe(true);
+    expect(await admitted(120, 'rejected')).toBe(0);
+  });
+
   test.each([1, 2])('a store that comes back empty admits nothing extra with %d processes', async (count) => {
     const redis = await startRedis();
     cleanups.push(() => redis.kill());
