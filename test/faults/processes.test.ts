@@ -5,9 +5,10 @@ import { copyFile, mkdtemp, open, readFile, rename, rm } from 'node:fs/promises'
 import { connect } from 'node:net';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '@redis/client';
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { watchSilence } from '../../server/commands/serve/silence.ts';
 import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import { forOrganization } from '../../server/database/tenant.ts';
@@ -25,6 +26,19 @@ import { newTally, write } from './writers.ts';
 import type { Tally } from './writers.ts';
 
 const cleanups = cleanupsAfterAll();
+
+test('time in which a process itself was frozen is no silence of its workers', async () => {
+  let ended = 0;
+  const silence = watchSilence(3, () => (ended += 1), 20);
+  onTestFinished(silence.close);
+  // Longer than three ticks.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+  // The timers that are due run between these two.
+  await setImmediate();
+  await setImmediate();
+  expect(ended).toBe(0);
+  await expect.poll(() => ended).toBe(1);
+});
 
 test('rejects more than one worker without REDIS_URL in one sentence', async () => {
   const { status, err } = await runCommand(['serve', '--workers', '2'], { REDIS_URL: '' });

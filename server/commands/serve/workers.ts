@@ -12,6 +12,7 @@ import type { Snapshot, Totals } from '../../http/metrics.ts';
 import { printStartup } from '../startup.ts';
 import type { StopSignal } from '../stop-signal.ts';
 import { printLines } from '../terminal.ts';
+import { watchSilence } from './silence.ts';
 
 // Workers accept connections themselves. If this process handed a connection to a worker that is just dying, it would be
 // neither answered nor closed.
@@ -20,8 +21,8 @@ cluster.schedulingPolicy = cluster.SCHED_NONE;
 const restartPausesMs = [0, 1_000, 2_000, 5_000];
 /** A worker that ran for this long failed for a new reason. */
 const healthyMs = 10_000;
-/** Workers report every second. One that is silent for this long hangs, perhaps while it starts. */
-const silentMs = 60_000;
+/** Workers report every second. One that is silent for so many seconds hangs, perhaps while it starts. */
+const silentSeconds = 60;
 /** A worker that is told to stop should exit within this time: its own limits are shorter. */
 const stopMs = 27_000;
 
@@ -79,12 +80,12 @@ class WorkerPool {
   #fork(): Worker {
     const startedAt = performance.now();
     const worker = cluster.fork({ PORT: this.#port });
-    const silence = setTimeout(() => {
+    const silence = watchSilence(silentSeconds, () => {
       warningLog({ message: 'Worker does not respond; ending it.', pid: worker.process.pid });
       worker.process.kill('SIGKILL');
-    }, silentMs);
+    });
     worker.on('message', ({ metrics }: { metrics: Snapshot }) => {
-      silence.refresh();
+      silence.heard();
       this.#totals?.receive(worker.id, metrics);
     });
     worker.on('error', ({ message }) => {
@@ -93,7 +94,7 @@ class WorkerPool {
       if (worker.process.pid === undefined) worker.process.emit('exit', -1, null);
     });
     worker.once('exit', (code, signal) => {
-      clearTimeout(silence);
+      silence.close();
       this.#totals?.end(worker.id);
       if (this.#workers.delete(worker) && !this.#isStopping())
         void this.#replace(worker, { code, signal, ranMs: performance.now() - startedAt });

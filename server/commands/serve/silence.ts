@@ -1,0 +1,14 @@
+/** Tells a process that hangs from one that could not be heard. */
+
+/**
+ * Calls `end` if nothing is heard for so many ticks. While this process itself is frozen, such as with its machine, nothing
+ * can be heard: no matter how late a tick comes, it is one tick.
+ */
+export function watchSilence(limit: number, end: () => unknown, tickMs = 1_000) {
+  let ticks = 0;
+  const timer = setInterval(() => {
+    ticks += 1;
+    if (ticks === limit) end();
+  }, tickMs);
+  return { heard: () => void (ticks = 0), close: () => clearInterval(timer) };
+}
