@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ApiError, createClient, isApiError } from '../../client/index.ts';
 import { exampleFetch } from '../../client/testing.ts';
 import { useWorld } from '../world.ts';
@@ -140,6 +140,14 @@ describe('exampleFetch', () => {
         data: expect.any(Object),
         headers: expect.any(Headers),
       });
+  });
+
+  test('works where the platform has no Response, such as in jsdom', async () => {
+    onTestFinished(() => void vi.unstubAllGlobals());
+    vi.stubGlobal('Response', undefined);
+    const client = createClient({ baseUrl: 'https://api.example.com', apiKey: 'test', fetch: exampleFetch() });
+    const { etag } = await client.customers.create({ name: 'Ann' });
+    expect(etag).toMatch(/^"/);
   });
 
   test('returns what the test sets for an operation', async () => {
