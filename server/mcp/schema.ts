@@ -35,7 +35,7 @@ export function inputsOf(schema: z.ZodType, { whole = false } = {}) {
       properties.map(([name, property]) => [name, compact(asDescribed(name, property, whole))]),
     ),
     definitions: Object.fromEntries(
-      Object.entries(definitions).map(([name, definition]) => [name, compact({ ...definition, description: '' })]),
+      Object.entries(definitions).map(([name, part]) => [name, compact({ anyOf: [part], description: '' })]),
     ),
   };
 }
@@ -93,9 +93,9 @@ function compact(schema: JsonSchema): JsonSchema {
 
 const isCode = (property: JsonSchema) => /\bISO \d/.test(JSON.stringify(property));
 
-/** An agent clears a field with null. */
+/** An agent clears a field with null. Without a union, of which LangChain keeps only the object; definitions allow null. */
 const orNull = ({ type, ...schema }: JsonSchema): JsonSchema =>
-  type === undefined ? { anyOf: [schema, { type: 'null' }] } : { type: [type, 'null'], ...schema };
+  type === undefined ? schema : { type: [type, 'null'], ...schema };
 
 const describedBy = (schema: unknown, description: unknown): JsonSchema =>
   description === undefined ? Object(schema) : { ...Object(schema), description };
