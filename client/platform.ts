@@ -24,13 +24,20 @@ export type FetchInit = {
   method: string;
   /** All request headers, with lower-case names. */
   headers: Record<string, string>;
-  /** JSON; `null` without a body. */
-  body: string | null;
   /** A redirect is not followed. */
   redirect: 'manual';
   /** Ends the attempt when it takes too long, or when the caller cancels the call. */
   signal: PlatformSignal;
-};
+} & (
+  | {
+      /** JSON. */
+      body: string;
+    }
+  | {
+      /** Absent without a body: not every library allows null. */
+      body?: never;
+    }
+);
 
 /** What the client reads from a response. */
 export type FetchResponse = {

@@ -119,9 +119,9 @@ async function exchange({ method, url, headers, body }: Outgoing, { fetch, timeo
     const response = await fetch(url, {
       method,
       headers: Object.fromEntries(headers),
-      body: body ?? null,
       redirect: 'manual',
       signal: controller.signal,
+      ...(body === undefined ? {} : { body }),
     });
     // Those of another library have the same methods.
     const received = response.headers as PlatformHeaders;

@@ -59,7 +59,7 @@ describe('the generated part', () => {
         const [{ url, init } = { url: '', init: {} }] = requests;
         expect([init.method, url]).toEqual([method, baseUrl + path.replace(/:\w+/, 'a%20b')]);
         expect(new Headers(init.headers).get('authorization')).toBe(`Bearer ${apiKey}`);
-        expect(init.body).toBe(method.startsWith('P') ? '{"name":"Ann"}' : null);
+        expect(init.body).toBe(method.startsWith('P') ? '{"name":"Ann"}' : undefined);
         expect(requests).toHaveLength(1);
       }
     }

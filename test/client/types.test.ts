@@ -83,7 +83,7 @@ declare class OtherHeaders {
   forEach(each: (value: string, name: string, self: OtherHeaders) => void): void;
   raw(): Record<string, string[]>;
 }
-type OtherInit = { method?: string; headers?: OtherHeaders | Record<string, string>; body?: string | null };
+type OtherInit = { method?: string; headers?: OtherHeaders | Record<string, string>; body?: string };
 type OtherResponse = { ok: boolean; status: number; headers: OtherHeaders; text(): Promise<string> };
 type OtherFetch = (url: string | URL, init?: OtherInit & { dispatcher?: object }) => Promise<OtherResponse>;
 
