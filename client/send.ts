@@ -68,7 +68,10 @@ export async function send(outgoing: Outgoing, sending: Sending): Promise<Receiv
   }
 }
 
-const named = ({ method, url }: Outgoing) => ({ method, url: url.split('?', 1)[0] ?? url });
+const named = ({ method, url }: Outgoing) => ({ method, url: withoutQuery(url) });
+
+/** A query can contain names and email addresses. Deno and Bun also mention it in the errors of `fetch`. */
+const withoutQuery = (text: string) => text.replace(/\?[^\s")]+=[^\s")]*/g, '');
 
 /** Milliseconds until the next attempt; undefined if a retry would not help. */
 function waitAfter(error: unknown, attempt: number): number | undefined {
@@ -128,8 +131,7 @@ async function exchange({ method, url, headers, body }: Outgoing, { fetch, timeo
     return { ok: response.ok, status: response.status, headers: received, text: await response.text() };
   } catch (cause) {
     signal?.throwIfAborted();
-    // Without the query, which can contain names and email addresses.
-    const request = `${method} ${url.split('?', 1)[0]}`;
+    const request = `${method} ${withoutQuery(url)}`;
     if (late) throw new TimeoutError(`${request}: no response within ${timeoutMs} ms`, { cause });
     throw new ConnectionError(`${request}: ${reasonOf(cause)}`, { cause });
   } finally {
@@ -156,7 +158,7 @@ function reasonOf(cause: unknown): string {
   const code = codes.find((one) => one in reasons);
   if (code !== undefined) return `${reasons[code]} (${code})`;
   const messages = chain.map((one) => (one instanceof Error ? one.message : '')).filter((message) => message !== '');
-  return `no response: ${messages.at(-1) ?? String(cause)}`;
+  return `no response: ${withoutQuery(messages.at(-1) ?? String(cause))}`;
 }
 
 /** Every response of the API is a JSON object; undefined for anything else. */

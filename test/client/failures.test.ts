@@ -390,6 +390,16 @@ describe('responses that are not from the API', () => {
     expect(String(await caught(proxied.me.get()))).toContain('/v1/me: no response: proxy is asleep');
   });
 
+  test('leaves out the query that the runtime mentions, as Deno does', async () => {
+    const fetch = (sent: string) => Promise.reject(new TypeError(`error sending request for url (${sent}): refused`));
+    const client = createClient({ baseUrl: 'http://localhost', apiKey, fetch, maxRetries: 0 });
+    const list = client.customers.list({ q: 'Ann (Köln)', metadata: { '*a': 'b.c*' }, ids: ['cus_1', 'cus_2'] });
+    const path = 'http://localhost/v1/customers';
+    expect(String(await caught(list))).toBe(
+      `ConnectionError: GET ${path}: no response: error sending request for url (${path}): refused`,
+    );
+  });
+
   test('fields, values and codes that are newer than the client are passed through', async () => {
     const record = { id: 'cus_1', status: 'paused', mood: { colour: 'blue' } };
     const { client } = await scene([answer(200, record), refuse(418, 'teapot')]);
