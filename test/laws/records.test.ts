@@ -1,4 +1,7 @@
-/** With every field of every record set to a distinct value, a GET and a list return each in its place. */
+/**
+ * With every field of every record set to a distinct value, a GET and a list return each in its place, and a change stores
+ * what a create would.
+ */
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Schema } from '../../contract/openapi/document.ts';
 import type { Customer } from '../../contract/customers.ts';
@@ -18,6 +21,7 @@ import {
   responseSchema,
 } from '../contract.ts';
 import type { Promised } from '../contract.ts';
+import { importInto } from '../import/importing.ts';
 import { proposal, setColumns, storeReferred } from '../records.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
@@ -231,6 +235,73 @@ describe.each(patchCases)('%s with what a GET returned', (_, { path }) => {
     for (const body of bodies) {
       const { status, text, headers } = await tenant.call('PATCH', url, body);
       expect([status, text, headers.get('etag')]).toEqual([200, before.text, before.headers.get('etag')]);
+    }
+  });
+});
+
+const other = {
+  customers: {
+    type: 'person',
+    name: 'Other name',
+    firstName: 'Erste',
+    lastName: 'Letzte',
+    companyName: 'Other company',
+    email: 'Other@Example.org',
+    phone: '+33 1 7000001',
+    address: { line1: 'B1', line2: 'B2', city: 'B3', region: 'B4', postalCode: 'B5', country: 'AT' },
+    shippingAddress: { line1: 'T1', line2: 'T2', city: 'T3', region: 'T4', postalCode: 'T5', country: 'IT' },
+    taxId: 'Tax 2',
+    website: 'https://other.example.org/',
+    notes: 'Third line',
+    tags: ['Tag three'],
+    externalId: 'External-D',
+    metadata: { key: 'changed', other: 'also changed' },
+    status: 'active',
+  },
+  items: {
+    type: 'product',
+    name: 'Other item',
+    description: 'Other description',
+    sku: 'SKU-2',
+    unitPrice: '7',
+    currency: 'CHF',
+    unit: 'each',
+    taxable: true,
+    taxRate: '19',
+    category: 'Other category',
+    imageUrl: 'https://images.example.org/other.jpg',
+    externalId: 'External-J',
+    metadata: { size: 'small' },
+  },
+};
+
+describe.each<[kind: keyof typeof other, how: string]>([
+  ['customers', 'PATCH'],
+  ['customers', 'import'],
+  ['items', 'import'],
+])('%s changed by %s', (kind, how) => {
+  const path = `/v1/${kind}`;
+  const { status: _status, ...ofItem } = item;
+
+  /** The only record of the organization, but for what differs between any two. */
+  async function storedIn(tenant: Tenant): Promise<unknown> {
+    const text = `select to_jsonb(t) - '{id,organization_id,created_at,updated_at,revision}'::text[] as row from ${kind} t
+      where organization_id = $1`;
+    return (await world.database.pool.query(text, [tenant.organization.id])).rows;
+  }
+
+  test('are stored as if they had been created that way, field by field', async () => {
+    const tenant = await world.organization();
+    const values: Record<string, unknown> = kind === 'customers' ? { ...customer } : ofItem;
+    const { body } = await tenant.call('POST', path, values);
+    expect(Object.keys(other[kind])).toEqual(Object.keys(values));
+    for (const [field, value] of Object.entries(other[kind])) {
+      values[field] = value;
+      if (how === 'PATCH') await tenant.call('PATCH', `${path}/${body.id}`, { [field]: value });
+      else await importInto(world, tenant).rows(kind, { id: body.id, [field]: value });
+      const fresh = await world.organization();
+      expect((await fresh.call('POST', path, values)).status).toBe(201);
+      expect(await storedIn(tenant), field).toEqual(await storedIn(fresh));
     }
   });
 });
