@@ -1,6 +1,6 @@
 /**
- * Performs an operation for any caller: HTTP and the MCP tools only pass in the input and return the reply. Whether the
- * caller may call at all is decided by admit(), once for each operation.
+ * Performs an operation for any caller: HTTP and the MCP tools only pass in the input and return the reply. admit() takes
+ * the caller's allowance, once for each operation; whether the caller may call at all is checked here again.
  */
 import { Caller } from '../keys/caller.ts';
 import type { CallerParts, Exchange } from '../keys/caller.ts';

@@ -50,7 +50,7 @@ export const AuditEvent = defineEntity({
     ...owned,
     kind: p.text().$type<AuditKind>(),
     action: p.text().$type<AuditAction>(),
-    /** Who did it; null for the command line and for a sign-in that failed. */
+    /** Who did it; null for the command line, an application, the service itself, and a sign-in that failed. */
     memberId: optionalId(),
     keyId: optionalId(),
     /** The member that the action affected. */
@@ -59,7 +59,7 @@ export const AuditEvent = defineEntity({
     detail: optionalText(),
     /** The old value, if something was renamed or changed. */
     previous: optionalText(),
-    /** Why it was rejected; `application` if an application did it on its own. */
+    /** Why it was rejected, or why an application or the service did it. */
     reason: optionalText(),
     ipAddress: optionalText(),
     createdAt: timestamp().defaultRaw('now()'),

@@ -67,7 +67,7 @@ export const WebhookDelivery = defineEntity({
     ...owned,
     endpointId: p.uuid(),
     type: p.text(),
-    /** Null for a test. */
+    /** Null for a test and for the end of an import. */
     recordId: optionalId(),
     happenedAt: timestamp(),
     /** The order of the events of a record. */
@@ -80,7 +80,7 @@ export const WebhookDelivery = defineEntity({
     status: optionalInteger(),
     durationMs: optionalInteger(),
     error: optionalText(),
-    /** The body, the same in every attempt; null before the first, and once personal data was erased. */
+    /** The body, the same in every attempt; null before a record's first, and once personal data was erased. */
     request: optionalText(),
     response: optionalText(),
   },

@@ -9,7 +9,7 @@ export type Allowance = {
   resetSeconds: number;
 };
 
-/** `key` is the id of an API key. A rejected request is not counted. */
+/** `key` is the id of an API key, or a network without one. A rejected request is not counted. */
 export type RateLimiter = { take(key: string): Allowance | Promise<Allowance> };
 
 const windowMs = rateLimit.windowSeconds * 1000;
