@@ -4,41 +4,31 @@
  * are already serialized: they are sent here, and ts-rest ending the response once more has no effect.
  */
 import { pipeline } from 'node:stream/promises';
-import { initContract, isAppRoute } from '@ts-rest/core';
+import { initContract } from '@ts-rest/core';
 import type { AppRoute, AppRouter } from '@ts-rest/core';
 import { createExpressEndpoints } from '@ts-rest/express';
 import type { Express, Request, Response } from 'express';
-import { v1 } from '../../contract/v1.ts';
 import { isNotModified } from '../api/conditional.ts';
-import { operationOf } from '../api/operations.ts';
+import { operations } from '../api/operations.ts';
 import type { AnyReply, Operation } from '../api/operations.ts';
 import { perform } from '../api/perform.ts';
 import { hasBody, readBody, requireNoBody } from './body.ts';
 import type { Shares } from '../limits/concurrency.ts';
 import { callerOf } from './context.ts';
 
-export function mountOperations(app: Express, shares: Shares): void {
-  const { routes, endpoints } = mounted(v1, shares);
-  // ts-rest types the endpoints of one known contract; these are made for the routes of any.
-  createExpressEndpoints<AppRouter>(routes, endpoints as never, app, { logInitialization: false });
-}
-
 const { noBody } = initContract();
 const responses: AppRoute['responses'] = { 200: noBody(), 201: noBody(), 304: noBody() };
 
-function mounted(router: AppRouter, shares: Shares): { routes: AppRouter; endpoints: object } {
+export function mountOperations(app: Express, shares: Shares): void {
   const routes: AppRouter = {};
   const endpoints: Record<string, object> = {};
-  for (const [name, route] of Object.entries(router)) {
-    if (!isAppRoute(route)) {
-      ({ routes: routes[name], endpoints: endpoints[name] } = mounted(route, shares));
-      continue;
-    }
-    const { method, path } = route;
-    routes[name] = method === 'GET' ? { method, path, responses } : { method, path, responses, body: null };
-    endpoints[name] = endpointOf(operationOf(route), shares);
+  for (const operation of operations) {
+    const { method, path } = operation.route;
+    routes[operation.id] = method === 'GET' ? { method, path, responses } : { method, path, responses, body: null };
+    endpoints[operation.id] = endpointOf(operation, shares);
   }
-  return { routes, endpoints };
+  // ts-rest types the endpoints of one known contract; these are made for the routes of any.
+  createExpressEndpoints<AppRouter>(routes, endpoints as never, app, { logInitialization: false });
 }
 
 /** One function for all steps, because an Express layer for each would cost as much as the step. */
