@@ -56,14 +56,12 @@ export function createSender(destinations: Destinations, limits: SendLimits = se
     const addresses = await orTimeout(destinations.resolve(target.hostname), signal);
     if (protocol === 'http:' && !addresses.every(({ address }) => destinations.isAllowed(address)))
       throw new ForbiddenAddress('Plain http is only for networks that the operator allows.');
-    const agent = agents[protocol];
-    try {
-      return await sendRequest(target, outgoing, { agent, addresses, signal, limits });
-    } catch (error) {
+    const send = () => sendRequest(target, outgoing, { agent: agents[protocol], addresses, signal, limits });
+    return send().catch((error: unknown) => {
       // The receiver closed a kept-alive connection just as it was reused: the request was neither answered nor rejected.
-      if (!(error instanceof ClosedConnection)) throw error;
-      return sendRequest(target, outgoing, { agent, addresses, signal, limits });
-    }
+      if (error instanceof ClosedConnection) return send();
+      throw error;
+    });
   }
 }
 
