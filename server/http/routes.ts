@@ -1,23 +1,18 @@
 /** The contract's paths: the operation of a request, and suggestions for mistyped paths and other methods. */
-import { metadataOf, operationsOf } from '../../contract/operations.ts';
-import { v1 } from '../../contract/v1.ts';
+import { operations } from '../api/operations.ts';
 
 /** The regular expression for a contract path: a parameter is anything but a slash, and a trailing slash is allowed. */
 export function pathPattern(path: string): RegExp {
   return new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}/?$`);
 }
 
-const operations = operationsOf(v1).map((route) => ({
-  method: route.method,
-  form: pathPattern(route.path),
-  id: metadataOf(route).operationId,
-}));
+const known = operations.map(({ id, route: { method, path } }) => ({ id, method, form: pathPattern(path) }));
 
 /** The operation of a request that was rejected before it was routed. */
 export function operationAt(method: string, path: string): string | undefined {
   if (path === '/mcp') return 'mcp';
   const routed = method === 'HEAD' ? 'GET' : method;
-  return operations.find((one) => one.method === routed && one.form.test(path))?.id;
+  return known.find((one) => one.method === routed && one.form.test(path))?.id;
 }
 
 const itemAdvice = 'Items can be listed, read and created in v1, but not changed or deleted.';
