@@ -5,10 +5,12 @@ import https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { ForbiddenAddress } from './addresses.ts';
 import type { Destinations } from './addresses.ts';
-import { messageOf } from '../problems/message-of.ts';
+import { reasons, sentenceOf } from './reasons.ts';
 
 export const sendLimits = { connectMs: 10_000, totalMs: 15_000, readBytes: 16_384, keptBytes: 2_048 };
 export type SendLimits = typeof sendLimits;
+/** More than any server sends before its response. */
+const mostInterim = 20;
 
 /** A POST, unless it says otherwise. */
 export type OutgoingRequest = { method?: 'GET' | 'POST'; url: string; headers: Record<string, string>; body: string };
@@ -38,7 +40,7 @@ export function createSender(destinations: Destinations, limits: SendLimits = se
       const startedAt = performance.now();
       const outcome = await attempt(outgoing).catch((error: unknown) => ({
         ...nothing,
-        error: sentenceOf(error, limits),
+        error: sentenceOf(error, limits.totalMs),
       }));
       return { ...outcome, durationMs: Math.round(performance.now() - startedAt) };
     },
@@ -108,6 +110,7 @@ function sendRequest(
       const isClosed = sent.reusedSocket && Reflect.get(error, 'code') === 'ECONNRESET';
       reject(isClosed ? new ClosedConnection(error.message) : error);
     });
+    limitInterim(sent);
     // If the receiver switches to another protocol, Node closes the connection without an error.
     sent.on('close', () => responded || reject(new Error(reasons.ECONNRESET)));
     sent.on('socket', (socket) => {
@@ -119,6 +122,15 @@ function sendRequest(
       socket.once('connect', () => clearTimeout(timer)).once('close', () => clearTimeout(timer));
     });
     sent.end(body);
+  });
+}
+
+/** Node reads any number of them: a receiver that sends nothing else would keep this process busy. */
+function limitInterim(sent: http.ClientRequest): void {
+  let count = 0;
+  sent.on('information', () => {
+    count += 1;
+    if (count > mostInterim) sent.destroy(new Error('Too many interim responses, such as 103 Early Hints.'));
   });
 }
 
@@ -159,33 +171,3 @@ function retryAfterOf({ 'retry-after': header, date = '' }: http.IncomingHttpHea
   const seconds = /^\d{1,9}$/.test(header) ? Number(header) : (Date.parse(header) - Date.parse(date)) / 1000;
   return seconds > 0 ? Math.ceil(seconds) : null;
 }
-
-/** For the admin who reads the delivery log. */
-function sentenceOf(error: unknown, { totalMs }: SendLimits): string {
-  if (error instanceof ForbiddenAddress) return error.message;
-  const code: unknown = Reflect.get(Object(error), 'code');
-  if (code === 'ABORT_ERR' || (error instanceof Error && error.name === 'TimeoutError'))
-    return `No response within ${totalMs / 1000} seconds.`;
-  const known = typeof code === 'string' ? reasons[code] : undefined;
-  return known ?? messageOf(error).slice(0, 200);
-}
-
-const reasons: Record<string, string> = {
-  ECONNREFUSED: 'The connection was refused.',
-  ECONNRESET: 'The connection was closed before a response.',
-  ENOTFOUND: 'The host name does not exist.',
-  ENODATA: 'The host name has no address.',
-  EAI_AGAIN: 'The host name could not be resolved.',
-  ESERVFAIL: 'The host name could not be resolved.',
-  ETIMEOUT: 'The name server of the host did not respond.',
-  EHOSTUNREACH: 'The host is unreachable.',
-  ENETUNREACH: 'The network is unreachable.',
-  CERT_HAS_EXPIRED: 'The TLS certificate has expired.',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'The TLS certificate is self-signed.',
-  SELF_SIGNED_CERT_IN_CHAIN: 'The issuer of the TLS certificate is not trusted.',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    'The issuer of the TLS certificate is not trusted, or the server does not send its intermediate certificate.',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'The TLS certificate is for another host name.',
-  EPROTO: 'The TLS handshake failed: the receiver may speak plain HTTP on this port, or only old versions of TLS.',
-  HPE_INVALID_CONSTANT: 'The response is not HTTP.',
-};

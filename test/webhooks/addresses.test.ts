@@ -314,6 +314,21 @@ describe('a response', () => {
     expect((await late).error).toBe('No connection within 10 seconds.');
   });
 
+  test('may follow a few interim ones, but not a flood of them', async () => {
+    const to = sender(['127.0.0.1/32']);
+    const few = await respondingWith((_, response) => {
+      response.writeEarlyHints({ link: '</style.css>; rel=preload' });
+      response.end();
+    });
+    expect((await post(to, few)).status).toBe(200);
+    const flood = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100);
+    const many = await respondingWith((_, response) => void response.socket?.write(flood));
+    expect(await post(to, many)).toMatchObject({
+      status: null,
+      error: 'Too many interim responses, such as 103 Early Hints.',
+    });
+  });
+
   test('that switches to another protocol is an error', async () => {
     const head = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
     const url = await respondingWith((_, response) => void response.socket?.write(head));
