@@ -165,6 +165,18 @@ describe('usage', () => {
     expect(failure?.fields).toEqual([expect.objectContaining({ field: 'email', code: 'invalid_email' })]);
   });
 
+  test('says that a message to /mcp was invalid, and links to no error', async () => {
+    const tenant = await world.organization();
+    expect((await tenant.call('POST', '/mcp', [])).status).toBe(400);
+    const visiting = await signIn(world, await someone(world, tenant));
+    const { keyId } = await keyOf(tenant);
+    for (const path of ['overview', `api-keys/${publicId('key', keyId)}`]) {
+      const { text } = await visiting.get(`/settings/${path}`);
+      expect(text).toContain('Not a valid MCP message');
+      expect(text).not.toContain('href="/docs/errors#"');
+    }
+  });
+
   test('shows why a tool with a revoked key fails, and groups identical failures', async () => {
     const tenant = await world.organization();
     const { keyId, organizationId } = await keyOf(tenant);

@@ -13,6 +13,7 @@ import { definitionList, notice, responsiveTable, section } from '../sections.ts
 import type { SessionGuard } from '../session-guard.ts';
 import { timeAgo } from '../time.ts';
 import { count } from '../usage/usage-chart.ts';
+import { errorLink } from '../usage/usage-page.ts';
 import type { Visit } from '../visit.ts';
 
 const shown = { failures: 5, records: '5' };
@@ -54,7 +55,7 @@ function failureSection(failures: readonly FailureGroup[], keys: readonly ApiKey
   const rows = failures.map(({ latest: { keyId, code, status, createdAt }, count: times }) => ({
     head: keyLink(keys, keyId),
     cells: [
-      html`<a href="/docs/errors#${code}">${code}</a>${times > 1 && html` <small>${times} times</small>`}`,
+      html`${errorLink(code)}${times > 1 && html` <small>${times} times</small>`}`,
       String(status),
       timeAgo(createdAt),
     ],

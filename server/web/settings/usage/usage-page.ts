@@ -102,6 +102,10 @@ const tallyTable = (label: string, head: string, rows: { head: Html | string; ta
 
 const number = (value: number): Html | string => (value === 0 ? html`<span class="zero">0</span>` : count(value));
 
+/** Without a code, a message to /mcp does not follow its protocol. */
+export const errorLink = (code: string): Html | string =>
+  code === '' ? 'Not a valid MCP message' : html`<a href="/docs/errors#${code}">${code}</a>`;
+
 const failureTable = (groups: FailureGroup[]): Html =>
   responsiveTable({
     label: 'Recent failures',
@@ -112,7 +116,7 @@ const failureTable = (groups: FailureGroup[]): Html =>
         cells: [
           requestName(operation),
           String(status),
-          html`<a href="/docs/errors#${code}">${code}</a>${fields.map(
+          html`${errorLink(code)}${fields.map(
               (one) => html` <small><code translate="no">${one.field || 'body'}</code> ${one.code}</small>`,
             )} <small>${meaningOf(code)}</small>`,
           html`<code translate="no">${requestId}</code>`,
