@@ -42,7 +42,12 @@ const unpromised: Readonly<Record<string, readonly string[]>> = {
   ],
   members: ['asks for a second factor'],
   money: ['with at most 4 decimals', 'with more than 4 decimals'],
-  operating: ['near 0 while deliveries', 'drop the old one two weeks later'],
+  operating: [
+    '1 GB of memory for each process',
+    'with a heap limit of 400 MB used 530 MB; one with a limit of 200 MB crashed',
+    'near 0 while deliveries',
+    'drop the old one two weeks later',
+  ],
   'retries-and-idempotency': ['1, 2, 4, 8 seconds, with random jitter', 'up to 5 times'],
   versioning: ['at least 12 months ahead'],
   webhooks: ['Usually within a second', 'create two endpoints'],
