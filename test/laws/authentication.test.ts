@@ -90,6 +90,13 @@ describe('authentication', () => {
     expect(rejected.body).toMatchObject({ status: 403, code: 'plan_required' });
     expect(rejected.headers.get('www-authenticate')).toBeNull();
     expect(rejected.headers.get('ratelimit')).toBe('"default";r=99;t=60');
+    // Before anything else that is wrong with a request.
+    for (const [method, path, body] of [
+      ['GET', '/v1/nothing'],
+      ['DELETE', '/v1/customers'],
+      ['POST', '/v1/customers', { name: 1 }],
+    ] as const)
+      expect((await tenant.call(method, path, body)).body).toMatchObject({ code: 'plan_required' });
     const em = world.database.orm.em.fork();
     (await em.findOneOrFail(Organization, { id: tenant.organization.id })).plan = 'team';
     await em.flush();

@@ -39,6 +39,10 @@ describe('tenancy', () => {
       expect((await theirs.call('GET', path.replace(`:${name}`, foreign))).text).toBe(before.text);
       const asAnother = foreign.replace(/^.../, foreign.startsWith('cus') ? 'itm' : 'cus');
       expect((await theirs.call(method, path.replace(`:${name}`, asAnother), body)).status).toBe(404);
+      // The number that it stands for has more than 128 bits, of which the last 128 are those of the record.
+      const beyond = foreign.replace(/(?<=_)0/, '8');
+      expect(beyond).not.toBe(foreign);
+      expect((await theirs.call(method, path.replace(`:${name}`, beyond), body)).status).toBe(404);
       // The same request is accepted from the organization that owns the record.
       expect((await theirs.call(method, path.replace(`:${name}`, foreign), body)).status).toBe(200);
     });
