@@ -39,7 +39,8 @@ export class SharedRateLimiter implements RateLimiter {
   readonly #local;
   #client;
   #epoch = '';
-  #isShared = false;
+  /** Until the first attempt fails. */
+  #isShared = true;
   #isClosed = false;
   /** Whether the store itself has said why it is not in use; a lost connection does not. */
   #isExplained = false;
@@ -60,10 +61,8 @@ export class SharedRateLimiter implements RateLimiter {
   async begin(): Promise<void> {
     try {
       await this.#join();
-      this.#isShared = true;
       this.#later(() => this.#check(), checkMs);
     } catch (error) {
-      this.#isShared = true;
       this.#leave(error);
     }
   }

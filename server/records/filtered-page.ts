@@ -58,7 +58,15 @@ export function filteredPage<T extends Listed>(page: Ordered<T>): string {
     select id from (${found.join(' union ')}) found order by key ${direction}, id ${direction} limit ${limit}`;
 }
 
-/** The same conditions in the forms that the steps need. */
+/**
+ * The same conditions in the forms that the steps need. For `q=sven&country=SE&sort=name`, where `marks` is what the index
+ * by contents holds about a record besides its texts:
+ *
+ *     primary, all   status = any('{active,archived}') and search like '%sven%' and marks @> '{…:country:SE}'
+ *     sampled        the same, and marks @> '{…:sample:00}'
+ *     rows           address ->> 'country' = 'SE' and search like '%sven%'
+ *     rest           true: `primary` leaves nothing to check
+ */
 function conditionsOf<T extends Listed>(page: Ordered<T>) {
   const { conditions, terms, start } = page;
   const indexed = indexedOf(page);
