@@ -1,4 +1,8 @@
-/** The statements on deliveries: each concerns one organization, so on a cluster it goes to one node. */
+/**
+ * The statements on deliveries: each concerns one organization, so on a cluster it goes to one node. `locked` makes all of
+ * them lock rows in one order. `coalesce` around a column rules out all indexes but the one by record: without statistics,
+ * PostgreSQL would read every pending delivery for each record.
+ */
 import type pg from 'pg';
 import type { EventType } from '../../contract/events.ts';
 import { batchSize, inBatches } from '../database/batches.ts';
@@ -25,8 +29,6 @@ export type NewDelivery = Pick<WebhookDelivery, 'id' | 'endpointId' | 'recordId'
   request?: string;
 };
 
-// `coalesce` below rules out all indexes but the one by record: without statistics, PostgreSQL would read every pending
-// delivery for each record.
 const rows = `from json_to_recordset($2::json)
   as r(id uuid, "endpointId" uuid, type text, "recordId" uuid, "happenedAt" timestamptz, request text)`;
 
