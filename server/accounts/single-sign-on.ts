@@ -15,7 +15,7 @@ import type { NoteCookie } from './session-cookie.ts';
 
 export type Provider = { issuer: string; clientId: string; clientSecret: string };
 
-export const callbackPath = '/settings/oidc/callback';
+const callbackPath = '/settings/oidc/callback';
 /** Limits on a provider that is slow or sends too much, and on the sign-in as a whole. */
 const bounds = { requestSeconds: 5, bytes: 1_000_000, signInSeconds: 600 };
 

@@ -16,7 +16,7 @@ export function drawProgress(progress: Progress, elapsedMs: number): string {
   return bar + describeProgress(progress, elapsedMs);
 }
 
-export function describeProgress(progress: Progress, elapsedMs: number): string {
+function describeProgress(progress: Progress, elapsedMs: number): string {
   const share = shareOf(progress);
   const rate = Math.round(progress.rowsRead / Math.max(elapsedMs / 1000, 0.001));
   const rows = `${progress.rowsRead} rows  ${rate} rows/s`;

@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { OrganizationId } from '../entities/owned.ts';
 import type { ScopedQuery } from './prepared.ts';
 
-export type Statements = {
+type Statements = {
   /** Runs a statement whose `$1` is the organization's id. */
   query: ScopedQuery;
   /** The same for a statement that only reads, and may take at most 3 seconds. */

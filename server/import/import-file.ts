@@ -37,7 +37,7 @@ import type { Store } from './store.ts';
 
 export const kinds: Readonly<Record<ResourceName, Kind>> = { customers, items, proposals };
 
-export type Progress = { bytesRead: number; bytesTotal: number; rowsRead: number };
+type Progress = { bytesRead: number; bytesTotal: number; rowsRead: number };
 
 /** Another import into the organization is running. */
 export class ImportBusy extends UsageError {}

@@ -17,8 +17,8 @@ export const printCell = (cell: Cell): string =>
 /** A header has room for the longest metadata key in each column. */
 export const maximumColumns = 1000;
 
-export type Format = 'csv' | 'xlsx' | 'json-lines' | 'json-array';
-export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
+type Format = 'csv' | 'xlsx' | 'json-lines' | 'json-array';
+type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 export type Source = {
   file: string;
   format: Format;

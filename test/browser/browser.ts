@@ -6,7 +6,7 @@ import { violationsOf } from './accessibility.ts';
 import { hasChromium, launchChromium, longestWaitMs } from './chromium.ts';
 import { password } from '../settings/visiting.ts';
 
-export const sizes = [
+const sizes = [
   // The narrowest at which pages must not scroll sideways (WCAG 1.4.10): 400 % zoom on a screen of 1280 px.
   { width: 320, height: 640 },
   { width: 1280, height: 800 },

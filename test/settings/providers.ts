@@ -6,7 +6,7 @@ import { Provider } from 'oidc-provider';
 import { SMTPServer } from 'smtp-server';
 import { listen } from '../ports.ts';
 
-export type ReceivedMail = { from: string; to: string[]; text: string };
+type ReceivedMail = { from: string; to: string[]; text: string };
 
 type MailServer = {
   url: string;

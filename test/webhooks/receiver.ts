@@ -19,7 +19,7 @@ export type Receiver = {
   close(): Promise<void>;
 };
 
-export async function startReceiver(): Promise<Receiver> {
+async function startReceiver(): Promise<Receiver> {
   let how: Respond = (response) => void response.writeHead(204).end();
   const receiver: Omit<Receiver, 'url' | 'close'> = { received: [], secrets: [], respond: (next) => (how = next) };
   const receive = async (request: IncomingMessage, response: ServerResponse) => {

@@ -13,7 +13,7 @@ import { claimWarnings, readWarnings, releaseWarnings } from '../../keys/warning
 import type { Warning } from '../../keys/warnings.ts';
 import type { SettingsOptions } from '../../web/settings/services.ts';
 
-export const fifteenMinutesMs = 15 * 60_000;
+const fifteenMinutesMs = 15 * 60_000;
 
 type Parts = { database: Database; baseUrl: () => string; onError: (error: unknown) => void };
 

@@ -17,7 +17,7 @@ import { badge, responsiveTable } from '../sections.ts';
 import { timeAgo, timeDay, timeUntil } from '../time.ts';
 import type { Visit } from '../visit.ts';
 
-export const keyPath = (key: Pick<ApiKey, 'id'>): string => `/settings/api-keys/${publicId('key', key.id)}`;
+const keyPath = (key: Pick<ApiKey, 'id'>): string => `/settings/api-keys/${publicId('key', key.id)}`;
 
 /** A link to the key with this id, if it still exists. */
 export function keyLink(keys: readonly ApiKey[], keyId: string): Html | string {

@@ -31,7 +31,7 @@ export type MembersView = {
   rejectedDetails?: Rejected | undefined;
 };
 
-export const pathOf = (member: Member) => `/settings/members/${publicId('member', member.id)}`;
+const pathOf = (member: Member) => `/settings/members/${publicId('member', member.id)}`;
 
 export const roleLabels: Record<Role, string> = { member: 'Member', admin: 'Admin' };
 
