@@ -52,11 +52,12 @@ afterAll(async () => {
   await drop();
 });
 
-const customers = `insert into customers (organization_id, id, type, name, tags, metadata, status, name_key, name_search, search, tokens, created_at)
-  select $1, id, 'person', 'Ann', '{}', '{}', 'active', 'ann', 'ann', 'ann', '[]', '2020-01-01' from unnest($2::uuid[]) id`;
+const customers = `insert into customers (organization_id, id, type, name, tags, metadata, status, name_key, name_search, search, tokens, created_at, updated_at)
+  select $1, id, 'person', 'Ann', '{}', '{}', 'active', 'ann', 'ann', 'ann', '[]', '2020-01-01', now() - interval '1 second' from unnest($2::uuid[]) id`;
 const proposals = `insert into proposals (organization_id, id, customer_id, number, title, status, status_changed_at, currency,
-    subtotal, discount_total, tax_total, total, line_item_count, metadata, search)
-  select $1, id, $2, right(id::text, 20), 'T', 'draft', now(), 'USD', 0, 0, 0, 0, 0, '{}', '' from unnest($3::uuid[]) id`;
+    subtotal, discount_total, tax_total, total, line_item_count, metadata, search, created_at, updated_at)
+  select $1, id, $2, right(id::text, 20), 'T', 'draft', at, 'USD', 0, 0, 0, 0, 0, '{}', '', at, at
+  from unnest($3::uuid[]) id, (select now() - interval '1 second') as past (at)`;
 const deliveries = `insert into webhook_deliveries
     (organization_id, id, endpoint_id, type, record_id, happened_at, found_at, state, due_at, attempts, attempted_at)
   select $1, d.id, $2, case position when 1 then 'customer.updated' else 'proposal.updated' end, record, now(),
@@ -342,8 +343,8 @@ test('an import that stored nothing is found', async () => {
   const { organization } = await scene({ state: 'delivered' });
   const { pool } = database;
   const own = [organization.id];
-  // Rounded to milliseconds, it could be later than the current time.
-  const looked = `update webhook_positions set looked_through = date_trunc('milliseconds', now()) where organization_id = $1`;
+  // Later than the last change and, despite the rounding to milliseconds, earlier than the current time.
+  const looked = `update webhook_positions set looked_through = now() - interval '1 millisecond' where organization_id = $1`;
   await pool.query(looked, own);
   const isScanned = async () => (await organizationsToScan(pool, false)).changed.includes(organization.id);
   expect(await isScanned()).toBe(false);
