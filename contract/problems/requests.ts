@@ -21,7 +21,6 @@ const malformed = {
   two_authorizations: 'The Authorization header appears twice.',
   two_idempotency_keys: 'The Idempotency-Key header appears twice.',
   cut_off: 'The body ended before it was complete.',
-  wrong_length: 'The body length does not match Content-Length.',
   body_of_get: 'A GET request cannot have a body. Send filters as query parameters.',
   connect: 'CONNECT is not supported: this server is not a proxy.',
 };

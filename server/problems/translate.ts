@@ -38,7 +38,6 @@ const bodyErrors: Readonly<Record<string, () => Problem>> = {
   'entity.too.large': () => new Problem('payload_too_large'),
   'encoding.unsupported': () => new Problem('unsupported_media_type', { contentEncoding: true }),
   'request.aborted': () => new Problem('malformed_request', { fault: 'cut_off' }),
-  'request.size.invalid': () => new Problem('malformed_request', { fault: 'wrong_length' }),
   // The client has gone before its body was read.
   'stream.not.readable': () => new Problem('malformed_request', { fault: 'cut_off' }),
 };
