@@ -1,7 +1,7 @@
 /** Looks up keys: with one statement, or none if no key has changed since it was last read. */
 import type pg from 'pg';
 import { typeParsers } from '../database/prepared.ts';
-import { lookup, toKey } from './key-row.ts';
+import { epoch, lookup, toKey } from './key-row.ts';
 import type { AuthenticatedKey, KeyRow } from './key-row.ts';
 import { LastUses } from './last-uses.ts';
 
@@ -10,8 +10,8 @@ const trustMs = 500;
 const capacity = { keys: 20_000, unknown: 5_000, lookup: 1_000 };
 
 /**
- * The keys that were read at one epoch of the database; every change to a key or a plan advances the epoch. Any other
- * epoch empties the cache, even a lower one: the database may have been restored or failed over to an older copy.
+ * The keys that were read at one epoch of the database. Any other epoch empties the cache, even one that was current
+ * before: the database may have been restored or failed over to an older copy.
  */
 export class KeyDirectory {
   readonly #pool: pg.Pool;
@@ -81,7 +81,7 @@ export class KeyDirectory {
 
   async #readEpoch(): Promise<void> {
     const question = this.#ask();
-    const statement = { name: 'access-epoch', text: 'select epoch from access_epoch' };
+    const statement = { name: 'access-epoch', text: `select ${epoch}` };
     const { rows } = await this.#pool.query<{ epoch: string }>(statement);
     this.#learn(rows[0]?.epoch, question);
   }

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openEmbeddedPostgres } from '../../server/embedded/postgres.ts';
 import type { EmbeddedPostgres } from '../../server/embedded/postgres.ts';
+import { hashKey } from '../../server/keys/authenticate.ts';
 import { drill, isDrill, nothingAtAll, rounds } from './drill.ts';
 import { openLink } from './link.ts';
 import { administer, cleanupsAfterAll, migratedDatabase } from '../database.ts';
@@ -52,17 +53,30 @@ test('terminated connections lose no record and no slot in a pool', async () => 
   expect(await drill({ name: 'Connections terminated', rounds: rounds(5), service, strike })).toEqual(nothingAtAll);
 });
 
+/** With a signal for an administrator's shutdown or a crash; this process starts it again. */
+async function restart(signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
+  const pid = await serverPid();
+  process.kill(pid, signal);
+  while ((await serverPid().catch(() => pid)) === pid) await delay(5);
+}
+
 test('a restart of the database loses no record and no slot in a pool', async () => {
   const service = await startOn(postgres.url);
   let round = 0;
-  const strike = async () => {
-    const pid = await serverPid();
-    // Alternates between an administrator's shutdown and a crash; this process starts it again.
-    process.kill(pid, round % 2 === 0 ? 'SIGINT' : 'SIGQUIT');
-    round += 1;
-    while ((await serverPid().catch(() => pid)) === pid) await delay(5);
-  };
+  const strike = () => restart((round += 1) % 2 === 1 ? 'SIGINT' : 'SIGQUIT');
   expect(await drill({ name: 'PostgreSQL restarted', rounds: rounds(2), service, strike })).toEqual(nothingAtAll);
+});
+
+test('a key that the database has lost in a failover stops working', async () => {
+  const { url, keys } = await startOn(postgres.url);
+  const status = async () => (await fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${keys[0]}` } })).status;
+  expect(await status()).toBe(200);
+  // As if the standby had not received its creation, which changes nothing but the key's own row.
+  const lose = `alter table api_keys disable trigger user; delete from api_keys where hash = '${hashKey(String(keys[0]))}';
+    alter table api_keys enable trigger user`;
+  await administer(lose, [], postgres.url);
+  await restart('SIGQUIT');
+  await expect.poll(status, { timeout: 30_000 }).toBe(401);
 });
 
 describe.concurrent('an unresponsive database is 503 in time, and works again without a restart', () => {

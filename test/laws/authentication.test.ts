@@ -242,7 +242,7 @@ describe('a key directory with a simulated clock', () => {
     const statements = await counted(() => tenant.call('GET', '/v1/me'));
     expect(statements).toEqual([]);
     nowMs += 500;
-    expect(await counted(() => tenant.call('GET', '/v1/me'))).toEqual(['select epoch from access_epoch']);
+    expect(await counted(() => tenant.call('GET', '/v1/me'))).toEqual([expect.stringMatching(/from access_epoch e$/)]);
   });
 
   test('a flood of unknown keys is looked up one statement at a time, and delays no valid key of its network', async () => {
