@@ -24,28 +24,22 @@ const begun = z.object({
   email: z.string(),
   userId: z.string(),
   memberIds: z.array(z.string()),
-  next: z.string(),
   passwords: z.string(),
   endsAtMs: z.number(),
 });
 type Begun = z.infer<typeof begun>;
 
 /** Someone who entered the right password, or chose one through a link. */
-export type FirstStep = {
-  email: string;
-  credentials: readonly Credential[];
-  /** Where to go after the sign-in. */
-  next: string;
-};
+export type FirstStep = { email: string; credentials: readonly Credential[] };
 /** What the code page shows; `open` are the memberships that need no code. */
-export type Pending = Pick<Begun, 'email' | 'next' | 'userId' | 'memberIds'> & {
+export type Pending = Pick<Begun, 'email' | 'userId' | 'memberIds'> & {
   credentials: Credential[];
   apps: App[];
   open: string[];
 };
 /** `recovered`: the names of the organizations that a recovery code opened. */
 export type CodeResult =
-  | { outcome: 'accepted'; cookies: string[]; email: string; next: string; recovered: string[] }
+  | { outcome: 'accepted'; cookies: string[]; email: string; recovered: string[] }
   | { outcome: 'wrong' }
   | { outcome: 'too_many'; waitSeconds: number }
   | { outcome: 'ended' };
@@ -76,7 +70,7 @@ export class SecondStep {
    * suffices: see SignIns.start().
    */
   async begin(
-    { email, credentials, next }: FirstStep,
+    { email, credentials }: FirstStep,
     device: Device,
   ): Promise<{ cookies: string[]; needsCode: boolean } | undefined> {
     const { twoFactor, now } = this.#parts;
@@ -87,7 +81,7 @@ export class SecondStep {
       return cookies && { cookies, needsCode: false };
     }
     const endsAtMs = (await now()) + codeSeconds * 1000;
-    const note = { email, userId, memberIds, next, passwords: markOf(credentials), endsAtMs };
+    const note = { email, userId, memberIds, passwords: markOf(credentials), endsAtMs };
     return { cookies: [this.#cookie.set(note, codeSeconds)], needsCode: true };
   }
 
@@ -154,14 +148,14 @@ export class SecondStep {
   }
 
   async #open(
-    { email, userId, next, credentials: all }: Pending,
+    { email, userId, credentials: all }: Pending,
     memberIds: string[],
     { device, isCoded, recovered = [] }: { device: Device; isCoded?: boolean; recovered?: string[] },
   ): Promise<CodeResult> {
     const credentials = all.filter(({ memberId }) => memberIds.includes(memberId));
     const cookies = await completeSignIn(this.#parts, { email, owner: { userId, credentials, isCoded }, device });
     if (!cookies) return { outcome: 'ended' };
-    return { outcome: 'accepted', cookies: [...cookies, this.#cookie.clear()], email, next, recovered };
+    return { outcome: 'accepted', cookies: [...cookies, this.#cookie.clear()], email, recovered };
   }
 
   async #members(email: string, memberIds: readonly string[]) {

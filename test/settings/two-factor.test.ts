@@ -229,14 +229,23 @@ describe('a sign-in', () => {
 
   test('continues to the requested page, such as an application’s consent page', async () => {
     const { member, secret } = await scene();
-    const next = '/settings/connect?client_id=x';
+    // Longer than a cookie may be.
+    const next = `/settings/connect?client_id=x&state=${'y'.repeat(4_000)}`;
+    const query = `?next=${encodeURIComponent(next)}`;
     const visiting = visit(world.url);
-    expect((await visiting.get(next)).location).toBe(`/settings/sign-in?next=${encodeURIComponent(next)}`);
-    await visiting.post('/settings/sign-in', { email: member.email, password, next });
+    expect((await visiting.get(next)).location).toBe(`/settings/sign-in${query}`);
+    const begun = await visiting.post('/settings/sign-in', { email: member.email, password, next });
+    expect(begun.location).toBe(codePath + query);
+    expect(begun.headers.getSetCookie().join().length).toBeLessThan(4_096);
     expect((await visiting.get(next)).status).toBe(303);
-    expect((await visiting.get(codePath)).headers.get('cross-origin-opener-policy')).toBe('unsafe-none');
-    expect((await enter(visiting, codeAt(secret, nowMs))).location).toBe(next);
+    const page = await visiting.get(codePath + query);
+    expect(page.headers.get('cross-origin-opener-policy')).toBe('unsafe-none');
+    expect(page.text.match(/href="\/settings\/sign-in[^"]*next=/g)).toHaveLength(2);
+    const wrong = await visiting.post(codePath + query, { code: '123' });
+    expect(wrong.text).toContain(`action="${codePath}${query}"`);
+    expect((await visiting.post(codePath + query, { code: codeAt(secret, nowMs) })).location).toBe(next);
     expect((await visiting.get(next)).status).toBe(400);
+    expect((await visiting.get(codePath + query)).location).toBe(`/settings/sign-in${query}`);
   });
 
   test('in a known browser still needs a code', async () => {

@@ -38,6 +38,12 @@ export const sectionAt = (url: string): Section | undefined =>
   // Object.keys forgets which keys the object has.
   (Object.keys(sections) as Section[]).find((path) => url.startsWith(path));
 
+/** A path with these parameters; empty ones are left out. */
+export function pathWith(path: string, parameters: Readonly<Record<string, string>>): string {
+  const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== '')).toString();
+  return query === '' ? path : `${path}?${query}`;
+}
+
 /** For a page that leads to `next`, if that is the consent page. */
 export const connectingTo = (next: string): Pick<Page, 'connecting'> =>
   next.startsWith(consentPath) ? { connecting: { formAction: '' } } : {};

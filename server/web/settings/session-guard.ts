@@ -11,6 +11,7 @@ import { forgedForm, formOfOtherSession, isFromOurPage } from './csrf.ts';
 import { field } from './fields.ts';
 import type { Rejected } from './fields.ts';
 import { sendPage } from './layout.ts';
+import { pathWith } from './page.ts';
 import { rejectTooMany } from './visit.ts';
 import type { SettingsServices } from './services.ts';
 import type { Change, Params, PublicRequest, Result, Visit } from './visit.ts';
@@ -132,8 +133,7 @@ const mustSetUpTwoFactor = (visit: Visit): boolean =>
   needsTwoFactor(visit) && !visit.request.path.startsWith('/account');
 
 function setUpPath({ request }: Visit): string {
-  const next = request.method === 'GET' ? `?${new URLSearchParams({ next: request.originalUrl }).toString()}` : '';
-  return `/settings/account/two-factor${next}`;
+  return pathWith('/settings/account/two-factor', { next: request.method === 'GET' ? request.originalUrl : '' });
 }
 
 /**
@@ -165,10 +165,12 @@ export function signInPath(request: Request<Params>): string {
   const from = refererPath(request.headers.referer);
   // The browser deletes the cookie when the session ends, but a submitted form was opened in a session.
   const ended = request.method === 'POST' || /settings\.session_token=./.test(request.headers.cookie ?? '');
-  const after = ended ? 'session-ended' : from.startsWith('/settings/sign-in') && 'no-cookie';
+  const noCookie = from.startsWith('/settings/sign-in') ? 'no-cookie' : '';
   const next = localPath(request.method === 'GET' ? request.originalUrl : from);
-  const query = new URLSearchParams({ ...(after && { after }), ...(next !== homePath && { next }) });
-  return `/settings/sign-in${query.size > 0 ? `?${query.toString()}` : ''}`;
+  return pathWith('/settings/sign-in', {
+    after: ended ? 'session-ended' : noCookie,
+    next: next === homePath ? '' : next,
+  });
 }
 
 function refererPath(referer = ''): string {

@@ -1,40 +1,53 @@
 /** The second step of a sign-in: a code from the authenticator app, or a recovery code. */
 import { twoFactorMail } from '../../../accounts/mail.ts';
 import { membersWithEmail } from '../../../accounts/member-lookup.ts';
-import type { FirstStep, Pending } from '../../../accounts/second-step.ts';
+import type { FirstStep } from '../../../accounts/second-step.ts';
 import { Problem } from '../../../problems/problem.ts';
 import { html } from '../../html.ts';
 import { codeField, field, hidden, problemOf, textField } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { failedNotice } from '../forms.ts';
-import { cardPage, connectingTo } from '../page.ts';
+import { cardPage, connectingTo, pathWith } from '../page.ts';
 import type { Page } from '../page.ts';
 import { deviceOf, localPath, setCookies } from '../session-guard.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { sendMail, tooMany } from '../visit.ts';
 import type { PublicRequest } from '../visit.ts';
 
-const codePath = '/settings/sign-in/code';
-const tooLatePath = '/settings/sign-in?after=too-late';
+const signInPage = '/settings/sign-in';
+const codePath = `${signInPage}/code`;
 
 export const codeRoutes = (guard: SessionGuard): void =>
   guard.publicForm('/sign-in/code', { show, submit: finish, isSolvable: () => true });
 
-/** Continues after the first step, to the settings or to the page for the code. */
-export async function continueSignIn({ request, response, context }: PublicRequest, first: FirstStep): Promise<string> {
+/**
+ * Continues after the first step, to `next` or to the page for the code, whose URL carries `next`: a cookie would be too
+ * small for some, such as the consent page's.
+ */
+export async function continueSignIn(
+  { request, response, context }: PublicRequest,
+  first: FirstStep,
+  next: string,
+): Promise<string> {
   const begun = await context.secondStep.begin(first, deviceOf(request));
-  if (!begun) return tooLatePath;
+  if (!begun) return tooLatePath(next);
   setCookies(response, begun.cookies);
-  return begun.needsCode ? codePath : localPath(first.next);
+  return begun.needsCode ? pathWith(codePath, { next }) : localPath(next);
 }
+
+const nextOf = ({ query }: PublicRequest['request']) => field(query, 'next');
+
+const tooLatePath = (next: string) => pathWith(signInPage, { after: 'too-late', next });
 
 async function show({ request, context }: PublicRequest, rejected?: Rejected): Promise<Page | string> {
   const pending = await context.secondStep.pending(request.headers.cookie);
-  if (!pending) return '/settings/sign-in';
+  const next = nextOf(request);
+  if (!pending) return pathWith(signInPage, { next });
   const { email, open } = pending;
   const members = open.length === 0 ? [] : await membersWithEmail(context.database.signIns, email);
   const names = members.flatMap(({ id, organizationName }) => (open.includes(id) ? [organizationName] : []));
-  return codePage(pending, names, field(rejected?.body ?? request.query, 'with') === 'recovery', rejected);
+  const withRecovery = field(rejected?.body ?? request.query, 'with') === 'recovery';
+  return codePage({ email, open: names, next, withRecovery, rejected });
 }
 
 async function finish({ request, response, context }: PublicRequest): Promise<string> {
@@ -46,12 +59,13 @@ async function finish({ request, response, context }: PublicRequest): Promise<st
   const result = await (kind === 'nothing'
     ? secondStep.finishWithout(cookie, device)
     : secondStep.finish(cookie, { code, device }));
-  if (result.outcome === 'ended') return tooLatePath;
+  const next = nextOf(request);
+  if (result.outcome === 'ended') return tooLatePath(next);
   if (result.outcome === 'too_many') throw tooMany(result.waitSeconds);
   if (result.outcome === 'wrong')
     throw new Problem('invalid', { sentence: kind === 'recovery' ? wrongRecovery : wrongCode, field: 'code' });
   setCookies(response, result.cookies);
-  if (result.recovered.length === 0) return localPath(result.next);
+  if (result.recovered.length === 0) return localPath(next);
   sendMail(context, twoFactorMail(result.email, { change: 'recovered', organizations: result.recovered }));
   return '/settings/account?done=recovered';
 }
@@ -60,7 +74,18 @@ const wrongCode =
   'Incorrect code. Enter the one that the app shows now; each works once. If it fails again, check the clock of your phone.';
 const wrongRecovery = 'Incorrect recovery code. Each works once.';
 
-function codePage({ email, next }: Pending, open: string[], withRecovery: boolean, rejected?: Rejected): Page {
+type CodeView = {
+  email: string;
+  /** The names of the organizations that need no code. */
+  open: string[];
+  /** Where to go after the sign-in. */
+  next: string;
+  withRecovery: boolean;
+  rejected: Rejected | undefined;
+};
+
+function codePage({ email, open, next, withRecovery, rejected }: CodeView): Page {
+  const action = pathWith(codePath, { next });
   const problem = problemOf(rejected, 'code');
   const what = withRecovery
     ? 'Enter one of the recovery codes that you saved. Each works once.'
@@ -68,21 +93,21 @@ function codePage({ email, next }: Pending, open: string[], withRecovery: boolea
   const content = html`<p class="quiet">for ${email}</p>
     ${failedNotice(rejected)}
     <p>${what}</p>
-    <form method="post" action="${codePath}" novalidate>
+    <form method="post" action="${action}" novalidate>
       ${withRecovery && hidden('with', 'recovery')}
       ${withRecovery ? textField({ id: 'code', label: 'Recovery code', most: 40, autofocus: true, problem }) : codeField({ autofocus: true, problem })}
       <button type="submit">Sign in</button>
     </form>
     <p class="quiet">
-      ${withRecovery ? html`<a href="${codePath}">Use the authenticator app</a>` : html`<a href="${codePath}?with=recovery">Use a recovery code</a>`}
-      · <a href="/settings/sign-in">Back to sign-in</a>
+      ${withRecovery ? html`<a href="${action}">Use the authenticator app</a>` : html`<a href="${pathWith(codePath, { with: 'recovery', next })}">Use a recovery code</a>`}
+      · <a href="${pathWith(signInPage, { next })}">Back to sign-in</a>
     </p>
     <p class="quiet">
       If you have neither, ask an admin of your organization to reset two-factor authentication on the Members page.
     </p>
     ${
       open.length > 0 &&
-      html`<form method="post" action="${codePath}">
+      html`<form method="post" action="${action}">
         ${hidden('with', 'nothing')}
         <button class="secondary outline" type="submit">Continue to ${open.join(', ')} without a code</button>
       </form>`

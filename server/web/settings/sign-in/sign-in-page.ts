@@ -4,7 +4,7 @@ import { html } from '../../html.ts';
 import { field, hidden, ownEmailField, passwordField, passwordHint, textField } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { reasonOf } from '../forms.ts';
-import { cardPage, connectingTo } from '../page.ts';
+import { cardPage, connectingTo, pathWith } from '../page.ts';
 import { notice } from '../sections.ts';
 import { sentenceFor } from '../visit.ts';
 
@@ -21,9 +21,6 @@ const failures: Record<string, string> = {
     'Single sign-on failed. You must be a member, and your provider must have verified your email address.',
 };
 
-// In the URL, too: the browser opens the URL of a rejected form when it goes back to it or reloads it.
-const nextIn = (next: string) => next && `?next=${encodeURIComponent(next)}`;
-
 type SignInView = {
   /** Where to go afterward. */
   next: string;
@@ -37,11 +34,13 @@ export function signInPage({ next, after, rejected, singleSignOn }: SignInView) 
   const arrival = sentenceFor(arrivals, after);
   const sentence = rejected ? reasonOf(rejected) : sentenceFor(failures, after);
   const connecting = connectingTo(next);
+  // In the URL, too: the browser opens the URL of a rejected form when it goes back to it or reloads it.
+  const action = pathWith('/settings/sign-in', { next });
   const purpose = connecting.connecting ? 'connect an application' : 'manage your organization';
   const content = html`<p class="quiet">to ${purpose}</p>
     ${notice('failed', sentence)}${sentence === undefined && notice('plain', arrival)}
     ${singleSignOn && singleSignOnLink(next)}
-    <form method="post" action="/settings/sign-in${nextIn(next)}" novalidate>
+    <form method="post" action="${action}" novalidate>
       ${hidden('next', next)}
       ${textField({ id: 'email', label: 'Email', type: 'email', most: 254, autocomplete: 'username', autofocus: email === '', rejected })}
       ${passwordField({ id: 'password', label: 'Password', autofocus: email !== '', rejected })}
@@ -57,7 +56,9 @@ export function signInPage({ next, after, rejected, singleSignOn }: SignInView) 
 // A link, not a form: the policy of these pages blocks forms that lead to another host, even through a redirect.
 const singleSignOnLink = (next: string) =>
   html` <p>
-      <a href="/settings/oidc${nextIn(next)}" role="button" class="outline full">Continue with single sign-on</a>
+      <a href="${pathWith('/settings/oidc', { next })}" role="button" class="outline full"
+        >Continue with single sign-on</a
+      >
     </p>
     <p class="or">or</p>`;
 

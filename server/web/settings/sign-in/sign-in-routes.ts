@@ -56,7 +56,7 @@ async function signIn(open: PublicRequest): Promise<string> {
   rejectTooMany(waitSeconds);
   // The same message whether the address, the password or both are wrong.
   if (credentials.length === 0) throw new Problem('invalid', { sentence: 'Incorrect email or password.' });
-  return continueSignIn(open, { email, credentials, next });
+  return continueSignIn(open, { email, credentials }, next);
 }
 
 const withoutEmail = () => new Problem('invalid', { sentence: 'Enter your email address.', field: 'email' });
@@ -109,7 +109,7 @@ async function choosePassword(open: PublicRequest): Promise<Page | string> {
   );
   // The link was used in the meantime, or all of them have just been removed.
   if (credentials.length === 0) return usedLinkPage;
-  return continueSignIn(open, { email: found.email, credentials, next: homePath });
+  return continueSignIn(open, { email: found.email, credentials }, '');
 }
 
 /** The members that a link is for. Opening links is rate-limited, so that nobody can guess tokens. */
