@@ -9,7 +9,7 @@ import { html } from '../../html.ts';
 import { field, problemOf, selectField, shown, textField } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { postForm, questionPage } from '../forms.ts';
-import { sectionPage } from '../page.ts';
+import { pathWith, sectionPage } from '../page.ts';
 import { badge, card, counted, notice, onlyAdmins, responsiveTable, secretSection, section } from '../sections.ts';
 import { timeAgo } from '../time.ts';
 import type { Visit } from '../visit.ts';
@@ -31,7 +31,8 @@ export type MembersView = {
   rejectedDetails?: Rejected | undefined;
 };
 
-const pathOf = (member: Member) => `/settings/members/${publicId('member', member.id)}`;
+const path = '/settings/members' as const;
+const pathOf = (member: Member) => `${path}/${publicId('member', member.id)}`;
 
 export const roleLabels: Record<Role, string> = { member: 'Member', admin: 'Admin' };
 
@@ -50,7 +51,7 @@ export function membersPage(visit: Visit, view: MembersView) {
   ${!issued && (isAdmin ? inviteSection(visit, view.rejectedInvitation) : onlyAdmins('manage members'))}
   ${section('members', counted('Members', view.count), list)}
   ${!issued && isAdmin && html`${policySection(visit)} ${organizationSection(visit, view.rejectedDetails)}`}`;
-  return sectionPage('/settings/members', lead, content, issued && { title: 'Password link', status: 201 });
+  return sectionPage(path, lead, content, issued && { title: 'Password link', status: 201 });
 }
 
 const searchForm = ({ search: { text } }: MembersView) =>
@@ -61,12 +62,10 @@ const searchForm = ({ search: { text } }: MembersView) =>
   </form>`;
 
 function pageLinks({ members, search: { text, after }, hasMore }: MembersView) {
-  const pathWith = (more: Record<string, string>) =>
-    `/settings/members?${new URLSearchParams({ q: text, ...more }).toString()}`;
   const last = members.at(-1);
   return html`<nav class="pages" aria-label="Pages">
-    ${after !== undefined && html`<a href="${pathWith({})}">First page</a>`}
-    ${hasMore && last && html`<a href="${pathWith({ after: publicId('member', last.member.id) })}" rel="next">Next page</a>`}
+    ${after !== undefined && html`<a href="${pathWith(path, { q: text })}">First page</a>`}
+    ${hasMore && last && html`<a href="${pathWith(path, { q: text, after: publicId('member', last.member.id) })}" rel="next">Next page</a>`}
   </nav>`;
 }
 
@@ -109,7 +108,7 @@ const issuedLink = ({ member, link, mail }: IssuedLink) =>
     id: 'link',
     value: link,
     name: 'the link',
-    next: '/settings/members',
+    next: path,
   });
 
 function inviteSection(visit: Visit, rejected: Rejected | undefined) {
@@ -117,7 +116,7 @@ function inviteSection(visit: Visit, rejected: Rejected | undefined) {
   const fields = html`${textField({ id: 'name', label: 'Name', most: nameLength.member, rejected })}
     ${textField({ id: 'email', label: 'Email', type: 'email', most: 254, rejected })} ${roleField(role)}
     <button type="submit">Invite</button>`;
-  return card('invite', 'Invite a member', postForm(visit, '/settings/members', fields, html` class="stack"`));
+  return card('invite', 'Invite a member', postForm(visit, path, fields, html` class="stack"`));
 }
 
 /** The setting that requires two-factor authentication of all members. */
@@ -159,7 +158,7 @@ function organizationSection(visit: Visit, rejected: Rejected | undefined) {
   return card('details', 'Organization', form);
 }
 
-const about = (member: Member) => ({ about: member.email, current: '/settings/members' as const });
+const about = (member: Member) => ({ about: member.email, current: path });
 
 export const rolePage = (visit: Visit, member: Member) =>
   questionPage(visit, {
