@@ -139,9 +139,9 @@ export class SecondStep {
   }
 
   /** Extends the app to the memberships that needed no code, and ends their sessions. */
-  async #protect(app: App, { email, open }: Pending): Promise<string[]> {
+  async #protect(app: App, { email, userId, open }: Pending): Promise<string[]> {
     const { database, twoFactor } = this.#parts;
-    const protectedIds = await twoFactor.protect(app, open);
+    const protectedIds = await twoFactor.protect(app, { userId, memberIds: open });
     await endSessions(database.signIns, protectedIds, { except: null });
     await logOwn(database, await this.#members(email, protectedIds), { action: 'two_factor_turned_on' });
     return protectedIds;

@@ -20,6 +20,8 @@ export type App = { id: string; memberId: string; sealedSecret: string; codesLef
 export type Accepted = { isRecovery: boolean };
 /** A secret that was shown but not yet confirmed with a code; `sealed` is for the form. */
 type Offer = { secret: string; sealed: string };
+/** Memberships of one person. */
+type Protected = { userId: string; memberIds: readonly string[] };
 
 /** In milliseconds, the same in every process. */
 export type Clock = () => number | Promise<number>;
@@ -79,11 +81,7 @@ export class TwoFactor {
   }
 
   /** Returns the recovery codes; undefined if the code is wrong. */
-  async turnOn(
-    { secret }: Offer,
-    code: string,
-    { userId, memberIds }: { userId: string; memberIds: string[] },
-  ): Promise<string[] | undefined> {
+  async turnOn({ secret }: Offer, code: string, { userId, memberIds }: Protected): Promise<string[] | undefined> {
     const step = stepOf(secret, withoutSeparators(code), await this.#now());
     if (step === undefined) return undefined;
     const [id, codes] = [randomUUID(), newRecoveryCodes()];
@@ -114,8 +112,11 @@ export class TwoFactor {
   }
 
   /** Protects these memberships with the app; returns those that were not protected before. */
-  async protect({ id }: App, memberIds: readonly string[]): Promise<string[]> {
-    return (await this.#pool.query<{ id: string }>(insertProtected, [id, memberIds])).rows.map((row) => row.id);
+  protect({ id }: App, { userId, memberIds }: Protected): Promise<string[]> {
+    return inTransaction(this.#pool, async (client) => {
+      await lockPasswords(client, [userId]);
+      return (await client.query<{ id: string }>(insertProtected, [id, memberIds])).rows.map((row) => row.id);
+    });
   }
 
   async turnOff(memberIds: readonly string[]): Promise<void> {

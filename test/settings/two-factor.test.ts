@@ -130,22 +130,28 @@ describe('turning it on', () => {
     await expect.poll(() => mailsTo(member).join()).toContain('was turned on.');
   });
 
-  test('waits for a change of the password, and gives recovery codes only once', async () => {
-    const member = await someone(world, await world.organization());
+  test('waits for a change of the password or a new session, and gives recovery codes only once', async () => {
+    const { member, again } = await someoneInTwo(world);
     const { database } = world;
     const userId = (await readPasswords(database.signIns, [member.id]))[0]?.userId ?? '';
     const twoFactor = new TwoFactor({ database, secret: old, now: () => nowMs });
     const offer = twoFactor.offer('a session', '');
     const turnOn = () => twoFactor.turnOn(offer, codeAt(offer.secret, nowMs), { userId, memberIds: [member.id] });
-    const changing = await patientConnection(database.pool);
-    await changing.query('begin');
-    await lockPasswords(changing, [userId]);
-    const turningOn = turnOn();
-    await expect.poll(() => waitingStatements(database), { interval: 5 }).not.toEqual([]);
-    await changing.query('commit');
-    changing.release();
-    expect(await turningOn).toHaveLength(10);
+    const duringChange = async <T>(work: () => Promise<T>): Promise<T> => {
+      const changing = await patientConnection(database.pool);
+      await changing.query('begin');
+      await lockPasswords(changing, [userId]);
+      const working = work();
+      await expect.poll(() => waitingStatements(database), { interval: 5 }).not.toEqual([]);
+      await changing.query('commit');
+      changing.release();
+      return working;
+    };
+    expect(await duringChange(turnOn)).toHaveLength(10);
     await expect(turnOn()).rejects.toThrow('Two-factor authentication is already on.');
+    const [app] = await twoFactor.read([member.id]);
+    if (!app) throw new Error('The app has been added.');
+    expect(await duringChange(() => twoFactor.protect(app, { userId, memberIds: [again.id] }))).toEqual([again.id]);
   });
 
   test('rejects an offer from another session, so no one can plant an app', async () => {
