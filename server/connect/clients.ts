@@ -12,6 +12,7 @@ import { nameLength } from '../records/name.ts';
 import { printable } from '../problems/safe-text.ts';
 import type { Destinations } from '../outgoing/addresses.ts';
 import { createSender } from '../outgoing/send.ts';
+import type { Sender } from '../outgoing/send.ts';
 import { OAuthError } from './oauth-error.ts';
 import { hostOf, isLoopback, isRedirectUri } from './redirect-uri.ts';
 
@@ -39,37 +40,37 @@ const metadata = z.object({
 });
 const packed = z.object({ n: z.string(), r: z.array(z.string()) });
 
-type Parts = { secret: Secret; destinations: Destinations };
+/** Registers an application, whose client_id needs no row. */
+export function registerClient(secret: Secret, body: unknown): ConnectClient {
+  const { name, redirectUris } = readMetadata(body, 'The registration');
+  // A website is one application, no matter how often it registers; on people's computers, each installation is one.
+  const isLocal = redirectUris.every((uri) => isLoopback(new URL(uri)));
+  const installation = isLocal ? randomBytes(9).toString('base64url') : '';
+  const text = Buffer.from(JSON.stringify({ n: name, r: redirectUris, i: installation })).toString('base64url');
+  const id = `${text}.${sign(secret, signedText(text)).toString('base64url')}`;
+  if (id.length > longestClientId)
+    throw new OAuthError('invalid_client_metadata', 'The name and the redirect URIs are too long.');
+  return { id, name, redirectUris, publisher: undefined };
+}
 
 export class Clients {
-  readonly #parts: Parts;
+  readonly #secret: Secret;
+  readonly #sender: Sender;
   readonly #published = new Map<string, { client: Promise<ConnectClient>; atMs: number }>();
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-  }
-
-  /** Registers an application, whose client_id needs no row. */
-  register(body: unknown): ConnectClient {
-    const { name, redirectUris } = readMetadata(body, 'The registration');
-    // A website is one application, no matter how often it registers; on people's computers, each installation is one.
-    const isLocal = redirectUris.every((uri) => isLoopback(new URL(uri)));
-    const installation = isLocal ? randomBytes(9).toString('base64url') : '';
-    const text = Buffer.from(JSON.stringify({ n: name, r: redirectUris, i: installation })).toString('base64url');
-    const id = `${text}.${sign(this.#parts.secret, signedText(text)).toString('base64url')}`;
-    if (id.length > longestClientId)
-      throw new OAuthError('invalid_client_metadata', 'The name and the redirect URIs are too long.');
-    return { id, name, redirectUris, publisher: undefined };
+  constructor({ secret, destinations }: { secret: Secret; destinations: Destinations }) {
+    this.#secret = secret;
+    this.#sender = createSender(destinations, fetchLimits);
   }
 
   /** `admit` throws if no further document may be fetched for the caller. */
   async find(id: string, admit: () => Promise<void>): Promise<ConnectClient> {
-    if (!/^https?:/.test(id)) return readRegistered(this.#parts.secret, id);
+    if (!/^https?:/.test(id)) return readRegistered(this.#secret, id);
     const known = this.#published.get(id);
     if (known && performance.now() - known.atMs < documents.keptMs) return known.client;
     await admit();
     if (this.#published.size >= documents.most) this.#published.clear();
-    const client = fetchClient(id, this.#parts.destinations);
+    const client = fetchClient(id, this.#sender);
     this.#published.set(id, { client, atMs: performance.now() });
     client.catch(() => this.#published.delete(id));
     return client;
@@ -112,7 +113,7 @@ const nameOfKey = (text: string) =>
   [...printable(text).trim().normalize('NFC')].slice(0, nameLength.apiKey).join('').trim();
 
 /** Fetched as webhooks are sent: from public addresses over https, without following redirects. */
-async function fetchClient(id: string, destinations: Destinations): Promise<ConnectClient> {
+async function fetchClient(id: string, sender: Sender): Promise<ConnectClient> {
   const url = URL.parse(id);
   if (url?.href !== id || url.pathname === '/' || id.includes('#') || url.username !== '' || url.password !== '')
     throw new OAuthError(
@@ -120,7 +121,6 @@ async function fetchClient(id: string, destinations: Destinations): Promise<Conn
       'A client_id that is a URL must be in its normalized form, with a path, and without a fragment or password.',
     );
   const headers = { accept: 'application/json' };
-  const sender = createSender(destinations, fetchLimits);
   const { status, error, response } = await sender.send({ method: 'GET', url: id, headers, body: '' });
   if (status !== 200) {
     const reason = error ?? `It responded with status ${status}.`;

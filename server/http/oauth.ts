@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import express, { Router } from 'express';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
-import { Clients } from '../connect/clients.ts';
+import { registerClient } from '../connect/clients.ts';
 import type { ConnectClient } from '../connect/clients.ts';
 import { exchangeCode } from '../connect/codes.ts';
 import type { Exchange } from '../connect/codes.ts';
@@ -18,7 +18,6 @@ import { networkOf } from '../limits/network.ts';
 import type { Shares } from '../limits/concurrency.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { Problem } from '../problems/problem.ts';
-import type { EndpointParts } from '../webhooks/endpoints.ts';
 import { readBody } from './body.ts';
 import type { Secret } from '../text/signatures.ts';
 import { rejectOtherMethods } from '../problems/method-not-allowed.ts';
@@ -26,7 +25,6 @@ import { rejectOtherMethods } from '../problems/method-not-allowed.ts';
 type Parts = {
   database: Database;
   keys: KeyDirectory;
-  webhooks: Pick<EndpointParts, 'destinations'>;
   /** Limits each network, because nobody is signed in here. */
   handshakes: RateLimiter;
   shares: Shares;
@@ -54,8 +52,7 @@ export function discoveryRoutes(baseUrl: () => string): Router {
   return router;
 }
 
-export function oauthRoutes({ database, keys, webhooks, handshakes, shares, secret }: Parts): Router {
-  const clients = new Clients({ secret, destinations: webhooks.destinations });
+export function oauthRoutes({ database, keys, handshakes, shares, secret }: Parts): Router {
   const router = Router({ caseSensitive: true });
 
   router.use(async ({ ip = '' }, response, next) => {
@@ -65,7 +62,7 @@ export function oauthRoutes({ database, keys, webhooks, handshakes, shares, secr
     next();
   });
   router.post('/register', async (request, response) => {
-    response.status(201).json(clientInformation(clients.register(await readBody(request, response, shares))));
+    response.status(201).json(clientInformation(registerClient(secret, await readBody(request, response, shares))));
   });
   router.post('/token', ...readForm, async ({ headers, body }, response) => {
     // Still cached: the key that this one replaces, without its end, or one that was revoked because its code was reused.
