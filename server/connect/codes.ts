@@ -3,6 +3,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Database } from '../database/orm.ts';
 import { forOrganization } from '../database/tenant.ts';
+import type { ScopedEntityManager } from '../database/tenant.ts';
 import type { OrganizationId } from '../entities/owned.ts';
 import { connectKey } from '../keys/connect.ts';
 import { findKeyOfForm } from '../keys/list.ts';
@@ -58,30 +59,30 @@ const used = () => new OAuthError('invalid_grant', 'This code was used before, s
  * because one of the two senders has stolen it.
  */
 export async function exchangeCode(database: Database, typed: Exchange): Promise<{ raw: string; grant: Grant }> {
-  const csrfTokenId = hashOfCode(typed.code);
-  const { rows } = await database.signIns.query<Row>(selectCode, [csrfTokenId]);
+  const codeHash = hashOfCode(typed.code);
+  const { rows } = await database.signIns.query<Row>(selectCode, [codeHash]);
   const [row] = rows;
   if (!row) throw new OAuthError('invalid_grant', 'This code is unknown or has expired. Connect again.');
   const granted = grantSchema.parse(JSON.parse(row.granted));
   requireSameClient(typed, granted);
   const em = forOrganization(database, row.organizationId).em();
-  if (await revokeMadeFrom(em, csrfTokenId)) throw used();
+  if (await revokeMadeFrom(em, codeHash)) throw used();
   if (!row.isFresh) throw new OAuthError('invalid_grant', 'This code has expired. Connect again.');
   requireVerifier(typed, granted);
   const actor = { id: row.memberId, organizationId: row.organizationId };
   try {
     // The key records the code like a form, which creates only one key.
-    const { raw } = await connectKey(em, actor, { ...granted, csrfTokenId });
+    const { raw } = await connectKey(em, actor, { ...granted, csrfTokenId: codeHash });
     return { raw, grant: granted };
   } catch (error) {
     if (!isSettingsProblem(error)) throw error;
-    if (error.code === 'repeated' && (await revokeMadeFrom(em.fork(), csrfTokenId))) throw used();
+    if (error.code === 'repeated' && (await revokeMadeFrom(em.fork(), codeHash))) throw used();
     throw new OAuthError('invalid_grant', error.message, { cause: error });
   }
 }
 
-async function revokeMadeFrom(em: Parameters<typeof findKeyOfForm>[0], csrfTokenId: string): Promise<boolean> {
-  const key = await findKeyOfForm(em, csrfTokenId);
+async function revokeMadeFrom(em: ScopedEntityManager, codeHash: string): Promise<boolean> {
+  const key = await findKeyOfForm(em, codeHash);
   if (key) await revokeForClient(em, key.id, 'code_reused');
   return key !== null;
 }
