@@ -31,7 +31,7 @@ type Parameter = (typeof parameters)[number];
 type Parameters = Partial<Record<Parameter, string>>;
 
 /** What the application asks for, and the parameters as sent, for the form to send again. */
-export type Asked = { authorization: Authorization; sent: Parameters };
+export type AuthorizationRequest = { authorization: Authorization; sent: Parameters };
 
 /** `state` may be longer, because applications keep their own data in it. */
 const longest: Partial<Record<Parameter, number>> = { client_id: longestClientId, state: 2_000 };
@@ -41,9 +41,9 @@ export class RejectedAuthorization extends OAuthError {
   /** The URL back to the application, with what is wrong. */
   readonly returnTo: string;
 
-  constructor({ code, message, description }: OAuthError, asked: Returning, baseUrl: string) {
+  constructor({ code, message, description }: OAuthError, target: Returning, baseUrl: string) {
     super(code, message);
-    this.returnTo = returnUrl(asked, { error: code, error_description: description }, baseUrl);
+    this.returnTo = returnUrl(target, { error: code, error_description: description }, baseUrl);
   }
 }
 
@@ -52,7 +52,7 @@ export async function readAuthorization(
   fields: object,
   find: (clientId: string) => Promise<ConnectClient>,
   baseUrl: string,
-): Promise<Asked> {
+): Promise<AuthorizationRequest> {
   const { client_id: clientId, redirect_uri: redirectUri } = readParameters(fields, ['client_id', 'redirect_uri']);
   if (clientId === undefined) throw new OAuthError('invalid_request', 'The application did not identify itself.');
   const client = await find(clientId);
@@ -109,11 +109,11 @@ function challengeIn(
 /** Contains the issuer (RFC 9207), so the application knows which service responds. */
 export function returnUrl(
   { redirectUri, state }: Returning,
-  answer: { code: string } | { error: string; error_description?: string },
+  response: { code: string } | { error: string; error_description?: string },
   baseUrl: string,
 ): string {
   const url = new URL(redirectUri);
-  const added = { ...answer, ...(state !== undefined && { state }), iss: baseUrl };
+  const added = { ...response, ...(state !== undefined && { state }), iss: baseUrl };
   // The URI's own query is kept unchanged.
   url.search = `${url.search}&${new URLSearchParams(added).toString()}`.replace(/^&/, '');
   return url.href;

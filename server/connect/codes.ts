@@ -42,7 +42,7 @@ export async function issueCode({ signIns }: Pick<Database, 'signIns'>, actor: A
 export type Exchange = {
   code: string;
   clientId: string;
-  /** Optional, as in OAuth 2.1: the verifier proves who asked. */
+  /** Optional, as in OAuth 2.1: the verifier proves who sent the request. */
   redirectUri: string | undefined;
   codeVerifier: string;
   resource: string | undefined;

@@ -1,5 +1,5 @@
 /** The consent page: which application wants a key, for which organization, and what the key may do. */
-import type { Asked, Authorization } from '../../../connect/authorization.ts';
+import type { AuthorizationRequest, Authorization } from '../../../connect/authorization.ts';
 import { consentPath } from '../../../connect/metadata.ts';
 import { formActionOf, hostOf, isLoopback } from '../../../connect/redirect-uri.ts';
 import type { ApiKey, Member } from '../../../entities/organization.ts';
@@ -14,7 +14,7 @@ import { badge, definitionList, notice, teamNotice } from '../sections.ts';
 import { timeDay } from '../time.ts';
 import type { Visit } from '../visit.ts';
 
-type ConnectView = Asked & {
+type ConnectView = AuthorizationRequest & {
   /** Back to the application, without a key. */
   cancelUrl: string;
   /** The admins whom a member can ask. */

@@ -2,7 +2,7 @@
 import { admitDocument } from '../../../accounts/attempts.ts';
 import { listMembers } from '../../../accounts/members.ts';
 import { readAuthorization, RejectedAuthorization, returnUrl } from '../../../connect/authorization.ts';
-import type { Asked } from '../../../connect/authorization.ts';
+import type { AuthorizationRequest } from '../../../connect/authorization.ts';
 import { issueCode } from '../../../connect/codes.ts';
 import { OAuthError } from '../../../connect/oauth-error.ts';
 import { hostOf } from '../../../connect/redirect-uri.ts';
@@ -18,10 +18,10 @@ import { connectPage, rejectedPage } from './connect-page.ts';
 export const connectRoutes = (guard: SessionGuard): void =>
   guard.form('/connect', {
     action: 'key_created',
-    show: (visit, rejected) => withRequest(visit, (asked) => show(visit, asked, rejected)),
+    show: (visit, rejected) => withRequest(visit, (requested) => show(visit, requested, rejected)),
     submit: async (change) => {
       if (change.member.role !== 'admin') await requireRoomForKey(change.em, change.member);
-      return withRequest(change, (asked) => connect(change, asked));
+      return withRequest(change, (requested) => connect(change, requested));
     },
     isSolvable: ({ code }) => code !== 'role',
   });
@@ -32,7 +32,7 @@ export const connectRoutes = (guard: SessionGuard): void =>
  */
 async function withRequest(
   { request, member, context }: Visit,
-  work: (asked: Asked) => Promise<Result>,
+  work: (requested: AuthorizationRequest) => Promise<Result>,
 ): Promise<Result> {
   const admit = async () => rejectTooMany(await admitDocument(context.database.signIns, member.id));
   const find = (clientId: string) => context.clients.find(clientId, admit);
@@ -45,19 +45,19 @@ async function withRequest(
   }
 }
 
-async function show(visit: Visit, asked: Asked, rejected: Rejected | undefined) {
+async function show(visit: Visit, requested: AuthorizationRequest, rejected: Rejected | undefined) {
   const em = visit.em.fork();
   const members = visit.member.role === 'admin' ? [] : await listMembers(em);
   return connectPage(visit, {
-    ...asked,
-    cancelUrl: returnUrl(asked.authorization, { error: 'access_denied' }, visit.context.baseUrl()),
+    ...requested,
+    cancelUrl: returnUrl(requested.authorization, { error: 'access_denied' }, visit.context.baseUrl()),
     admins: members.filter(({ role }) => role === 'admin'),
-    before: await findConnectedKey(em, visit.member, asked.authorization.client.id),
+    before: await findConnectedKey(em, visit.member, requested.authorization.client.id),
     failure: rejected?.problem.message,
   });
 }
 
-async function connect(change: Change, { authorization }: Asked): Promise<string> {
+async function connect(change: Change, { authorization }: AuthorizationRequest): Promise<string> {
   const { em, member, request, response, context } = change;
   const { client, redirectUri, codeChallenge, resource } = authorization;
   const expiresInMs = parseExpiry(field(request.body, 'expires'));
