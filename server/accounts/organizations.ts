@@ -83,18 +83,21 @@ export async function changeOrganization(
   });
 }
 
-/** For an admin, who would be the first to be locked out. `isReady`: the admin's own session meets the requirement. */
+/**
+ * For an admin, who would be the first to be locked out. `isReady`: the admin's own session meets the requirement. Returns
+ * whether anything changed.
+ */
 export async function requireTwoFactor(
   em: ScopedEntityManager,
   actor: Actor,
   { isRequired, isReady }: { isRequired: boolean; isReady: boolean },
-): Promise<void> {
+): Promise<boolean> {
   const attempt = { action: 'two_factor_policy_changed', privilege: 'require two-factor authentication' } as const;
-  await asAdmin(em, actor, attempt, async (_, organization) => {
+  return asAdmin(em, actor, attempt, async (_, organization) => {
     const sentence = 'Turn on two-factor authentication for your own account first, on the Account page.';
     if (isRequired && !isReady) throw new Problem('invalid', { sentence });
-    const isSame = organization.requiresTwoFactor === isRequired;
+    const isChanged = organization.requiresTwoFactor !== isRequired;
     organization.requiresTwoFactor = isRequired;
-    return { value: undefined, ...(!isSame && { entry: { detail: isRequired ? 'required' : 'optional' } }) };
+    return { value: isChanged, ...(isChanged && { entry: { detail: isRequired ? 'required' : 'optional' } }) };
   });
 }

@@ -144,8 +144,8 @@ async function remove(change: Change): Promise<string> {
 async function changePolicy(change: Change, policy: 'required' | 'optional'): Promise<string> {
   const { em, member, organization, hasTwoFactor, isSingleSignOn, context } = change;
   const isRequired = policy === 'required';
-  await requireTwoFactor(em, member, { isRequired, isReady: hasTwoFactor || isSingleSignOn });
-  const admins = await em.fork().find(Member, { role: 'admin', removedAt: null });
+  const isChanged = await requireTwoFactor(em, member, { isRequired, isReady: hasTwoFactor || isSingleSignOn });
+  const admins = isChanged ? await em.fork().find(Member, { role: 'admin', removedAt: null }) : [];
   const facts = { organization: organization.name, actor: member.name, isRequired };
   for (const { email } of admins) sendMail(context, twoFactorPolicyMail(email, facts));
   return `${path}?two-factor`;
