@@ -15,6 +15,7 @@ import { appliedMigrations, migrate } from './migrate.ts';
 import { migrations } from './migrations/list.ts';
 import { withConnection } from './orm.ts';
 import type { Address } from './orm.ts';
+import { beginSnapshot } from './server-settings.ts';
 
 type Header = { format: 'proposal-api backup'; version: 1; createdAt: string; migrations: string[] };
 type Table = { table: string; columns: string };
@@ -30,7 +31,7 @@ type OnRows = (rows: number) => void;
  */
 export async function writeBackup(address: Address, output: Writable, onRows: OnRows = () => {}): Promise<number> {
   return await withConnection(address, async (client) => {
-    await client.query('begin isolation level repeatable read read only');
+    await client.query(beginSnapshot);
     const names = await appliedMigrations(client);
     if (names.length === 0)
       throw new UsageError('the database is empty: there is nothing to back up. Check DATABASE_URL or DATA_DIR.');

@@ -30,6 +30,12 @@ export function serverSettings(statementMs: number): string {
   return options.join(' ');
 }
 
+/** The `application_name` of connections whose transactions only read, however long they take. */
+export const readerName = 'proposal-api reader';
+
+/** Statements that begin to read one snapshot. `syncedThrough` does not wait for it to end. */
+export const beginSnapshot = `set application_name = '${readerName}'; begin isolation level repeatable read read only`;
+
 /** For exports, imports, backups and migrations. PostgreSQL 15 and 16 do not have this setting, and reject it as an option. */
 export const unlimitedTransactions = `select set_config(name, '0', false) from pg_settings where name = 'transaction_timeout'`;
 

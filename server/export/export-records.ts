@@ -10,6 +10,7 @@
  */
 import type { ResourceName } from '../../contract/v1.ts';
 import type { Database } from '../database/orm.ts';
+import { beginSnapshot } from '../database/server-settings.ts';
 import { openSession } from '../database/session.ts';
 import type { Session } from '../database/session.ts';
 import { Customer } from '../entities/customer.ts';
@@ -24,7 +25,6 @@ import type { ListIndex } from '../records/list-index.ts';
 import { proposalIndex } from '../records/proposal.ts';
 import { conditionSql } from '../records/sql.ts';
 import type { Condition } from '../records/sql.ts';
-import { readerName } from '../records/sync-bound.ts';
 import { recordTable } from '../records/record-table.ts';
 import type { RecordTable } from '../records/record-table.ts';
 import { byteOrderMark, csvLines } from '../text/spreadsheet.ts';
@@ -57,9 +57,8 @@ export async function* exportRecords(options: ExportOptions): AsyncGenerator<str
   const { database, organizationId, kind } = options;
   const { session, close } = await openSession(database.pool, organizationId);
   try {
-    await session.command(`set application_name = '${readerName}'`);
     // One snapshot for all pages: concurrent changes are in none of them. It ends with the connection.
-    await session.command('begin isolation level repeatable read read only');
+    await session.command(beginSnapshot);
     yield* pieces[kind](options, session);
   } finally {
     close();

@@ -1,9 +1,7 @@
 /** The time before which no more changes can appear: published as syncedThrough, and used by webhooks. */
 import type pg from 'pg';
 import { queryRows } from '../database/prepared.ts';
-
-/** The `application_name` of connections whose transactions only read, however long they take. */
-export const readerName = 'proposal-api reader';
+import { readerName } from '../database/server-settings.ts';
 
 /** A standby cannot see the transactions of its primary: there, pg_current_xact_id fails, and the list is a 503. */
 export const syncBound = `select case when pg_is_in_recovery() then pg_current_xact_id()::text::timestamptz

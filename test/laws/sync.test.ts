@@ -1,5 +1,7 @@
 /** `sort=updatedAt&updatedSince=<syncedThrough>` until hasMore is false never misses a change. */
+import { Duplex } from 'node:stream';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { writeBackup } from '../../server/database/backup.ts';
 import { executeIn } from '../../server/database/tenant.ts';
 import { exportRecords } from '../../server/export/export-records.ts';
 import { Customer } from '../../server/entities/customer.ts';
@@ -88,19 +90,29 @@ describe('syncedThrough', () => {
       }
     });
 
-    test('does not wait for an export, which only reads', async () => {
+    test('does not wait for an export or a backup, which only read', async () => {
       const tenant = await alone.organization();
       const { database } = alone;
       const options = { database, organizationId: tenant.organization.id, kind: 'customers', format: 'jsonl' } as const;
       await tenant.client.customers.create({ name: 'a' });
       const pieces = exportRecords(options);
       await pieces.next();
+      const [begun, checked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const output = Duplex.from(async (written: AsyncIterable<Buffer>) => {
+        for await (const _ of written) {
+          begun.resolve();
+          await checked.promise;
+        }
+      });
+      const backup = writeBackup(database.address, output);
+      await begun.promise;
       try {
         const { rows } = await database.pool.query<{ at: string }>('select clock_timestamp() as at');
         const { syncedThrough } = (await tenant.call('GET', '/v1/customers?sort=updatedAt')).body;
         expect(Date.parse(syncedThrough)).toBeGreaterThanOrEqual(Date.parse(rows[0]?.at ?? ''));
       } finally {
-        await pieces.return(undefined);
+        checked.resolve();
+        await Promise.all([backup, pieces.return(undefined)]);
       }
     });
 
