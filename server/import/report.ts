@@ -60,8 +60,8 @@ export function reportWidth(header: readonly string[]): number {
   return original < 0 ? 0 : original;
 }
 
-/** More than anyone corrects by hand: a file with more has the same fault in every row. */
-export const maximumRejects = 10_000;
+/** More than anyone corrects by hand. A small workbook can contain one long text in every row. */
+const mostRejects = { rows: 10_000, characters: 100_000_000 };
 
 export type Rejects = ReturnType<typeof openRejects>;
 
@@ -74,16 +74,19 @@ export function openRejects(stream: Writable, { header, delimiter, notation: { e
   const texts = examples.map(([, text]) => text);
   const titles = [...reportColumns, ...names, ...(header?.slice(own) ?? ['row'])];
   stream.write(byteOrderMark + csvLines([titles], delimiter));
-  let written = 0;
+  const written = { rows: 0, characters: 0 };
   return {
+    /** What the file contains. */
+    written,
     async write({ line, raw }: Pick<Entry, 'line' | 'raw'>, rejections: readonly Rejection[]): Promise<void> {
-      written += 1;
-      if (written > maximumRejects) return;
+      if (written.rows >= mostRejects.rows || written.characters >= mostRejects.characters) return;
       const list = (pick: (rejection: Rejection) => string) => [...new Set(rejections.map(pick))].join('; ');
       const messages = list(({ field, message }) => (field === '' ? message : `${field} ${message}`));
       const cells = raw.map((cell, index) => unescapeFormula(print(cell, index))).slice(own);
       const reasons = [list(({ field }) => field), list(({ code }) => code), messages];
       const text = csvLines([[String(line), ...reasons, ...texts, ...cells]], delimiter);
+      written.rows += 1;
+      written.characters += text.length;
       if (!stream.write(text) && !stream.errored) await once(stream, 'drain');
       if (stream.errored) throw stream.errored;
     },

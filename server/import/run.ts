@@ -9,7 +9,7 @@ import { keysOf, matchKey, missingKey, Repeats, soleKey } from './keys.ts';
 import type { Entry, Rejection, Work } from './kind.ts';
 import { Losses } from './losses.ts';
 import { drafter } from './plan.ts';
-import { count, maximumRejects } from './report.ts';
+import { count } from './report.ts';
 import type { Notation, Rejects, Report } from './report.ts';
 import type { OpenRows } from './rows.ts';
 
@@ -56,10 +56,11 @@ export async function importRows(run: Run): Promise<Report> {
   }
   await onChunk(report);
   const { notes, rejected } = report;
+  const { rows: written = rejected } = run.rejects?.written ?? {};
   notes.push(...repeats.notes(), ...losses.notes());
   if (open.skipped > 0) notes.push(`Rows skipped because they are not separate records: ${open.skipped}.`);
-  if (rejected > maximumRejects)
-    notes.push(`The file of rejected rows contains the first ${maximumRejects.toLocaleString('en-US')}.`);
+  if (written < rejected)
+    notes.push(`The file of rejected rows contains the first ${written.toLocaleString('en-US')}.`);
   return report;
 }
 

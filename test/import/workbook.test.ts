@@ -1,5 +1,6 @@
 import { createWriteStream } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
+import { Writable } from 'node:stream';
 import { strToU8, zipSync } from 'fflate';
 import { expect, test, vi } from 'vitest';
 import { importFile } from '../../server/import/import-file.ts';
@@ -389,4 +390,26 @@ test('reads all rows of a long sheet', async () => {
   const rows = Array.from({ length: 2001 }, (_, index) => `<row><c t="str"><v>C-${index}</v></c><c><v>7</v></c></row>`);
   const { report } = await run(workbook(table(['externalId', 'name']) + rows.join('')), 'customers');
   expect(report).toMatchObject({ read: 2001, created: 2001, errors: [] });
+});
+
+test('with a long text in every row cannot fill the disk with rejected rows', async () => {
+  const strings = `<sst xmlns="${main}"><si><t>${'x'.repeat(26_000_000)}</t></si></sst>`;
+  const relation = `<Relationship Id="r2" Type="${office}/sharedStrings" Target="sharedStrings.xml"/>`;
+  const relations = `<Relationships xmlns="${packages}/relationships"><Relationship Id="r1" Type="${office}/worksheet" Target="worksheets/sheet1.xml"/>${relation}</Relationships>`;
+  const long = coded('t="s"><v>0</v>');
+  const rows = ['C-1', 'C-2', 'C-3', 'C-4', 'C-5'].map((id) => [id, 'Ann', long]);
+  const content = workbook(table(['externalId', 'name', 'notes'], ...rows), {
+    'xl/_rels/workbook.xml.rels': relations,
+    'xl/sharedStrings.xml': strings,
+  });
+  let written = 0;
+  const rejects = new Writable({
+    write(piece: Buffer, _encoding, done) {
+      written += piece.length;
+      done();
+    },
+  });
+  const report = await importInto(world, await world.organization(), { rejects }).file('customers', 'a.xlsx', content);
+  expect(report).toMatchObject({ rejected: 5, notes: ['The file of rejected rows contains the first 4.'] });
+  expect(written).toBeLessThan(105_000_000);
 });
