@@ -66,10 +66,9 @@ async function load(
   return { state: 'imported', rows: [], inspection: null, records, summary: summaryOf(report) };
 }
 
-/** The values of a valid row, or what is wrong with it. */
-function shownRow({ line, row, value, outcome }: Entry): UploadRow {
-  if (row ?? !Array.isArray(outcome))
-    return { line, values: valuesOf(Object(value)).slice(0, shown.fields), errors: [] };
+/** The values of a row, or why it is rejected. */
+function shownRow({ line, value, outcome }: Entry): UploadRow {
+  if (!Array.isArray(outcome)) return { line, values: valuesOf(Object(value)).slice(0, shown.fields), errors: [] };
   const errors = outcome.map(({ field, message }) => (field === '' ? message : `${field} ${message}`));
   return { line, values: [], errors: errors.slice(0, shown.errors) };
 }

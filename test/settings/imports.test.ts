@@ -437,9 +437,11 @@ describe('an import', () => {
     const { tenant, visiting } = await start();
     const line = { type: 'product', name: 'Chai', quantity: '2', unitPrice: '18.00' };
     const proposal = { externalId: 'P-1', number: 'P-1', title: 'Spring', status: 'draft', lineItems: [line, line] };
-    expect(
-      words(await check(visiting, JSON.stringify([proposal]), { kind: 'proposals', name: 'proposals.json' })),
-    ).toMatch(/Number Title Status Line items 1 P-1 P-1 Spring draft 2 lines/);
+    const unsent = { ...proposal, externalId: 'P-2', number: 'P-2', status: 'sent' };
+    const text = JSON.stringify([proposal, unsent]);
+    expect(words(await check(visiting, text, { kind: 'proposals', name: 'proposals.json' }))).toMatch(
+      /Number Title Status Line items 1 P-1 P-1 Spring draft 2 lines 1 sentAt is required if status is sent;/,
+    );
     await finish(visiting, tenant);
     expect(await tenant.client.proposals.list()).toMatchObject({ data: [{ total: '72.00' }] });
   });
