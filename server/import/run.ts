@@ -55,13 +55,21 @@ export async function importRows(run: Run): Promise<Report> {
     await onChunk(report);
   }
   await onChunk(report);
-  const { notes, rejected } = report;
-  const { rows: written = rejected } = run.rejects?.written ?? {};
-  notes.push(...repeats.notes(), ...losses.notes());
-  if (open.skipped > 0) notes.push(`Rows skipped because they are not separate records: ${open.skipped}.`);
-  if (written < rejected)
-    notes.push(`The file of rejected rows contains the first ${written.toLocaleString('en-US')}.`);
+  report.notes.push(...repeats.notes(), ...losses.notes(), ...closingNotes(run, report));
   return report;
+}
+
+function closingNotes({ open: { skipped }, rejects, resumed }: Run, { rejected }: Report): string[] {
+  const [stored, written] = [resumed?.stored ?? 0, rejects?.written.rows ?? rejected];
+  const print = (rows: number) => rows.toLocaleString('en-US');
+  const notes: string[] = [];
+  if (stored > 0)
+    notes.push(
+      `The first ${print(stored)} rows were processed before the import was interrupted. They count as unchanged, even if they were rejected.`,
+    );
+  if (skipped > 0) notes.push(`Rows skipped because they are not separate records: ${skipped}.`);
+  if (written < rejected) notes.push(`The file of rejected rows contains the first ${print(written)}.`);
+  return notes;
 }
 
 async function importEntries(run: Run, report: Report, entries: readonly Entry[]): Promise<void> {

@@ -630,6 +630,9 @@ describe('an import', () => {
       return figures(await finish(visiting, tenant));
     };
     await expect.poll(again).toBe(' created 501 updated 0 unchanged 1,000 rejected 0 ');
+    expect((await visiting.get('/settings/imports')).text).toContain(
+      'The first 1,000 rows were processed before the import was interrupted. They count as unchanged, even if they were rejected.',
+    );
     expect(await stored()).toBe(1500);
   });
 
