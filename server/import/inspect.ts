@@ -24,7 +24,7 @@ export type Column = {
 };
 
 /** What an import needs to know about a file. */
-export type Inspection = Pick<Source, 'format' | 'encoding' | 'isCompressed' | 'size' | 'sheets'> & {
+export type Inspection = Pick<Source, 'format' | 'encoding' | 'isCompressed' | 'size' | 'modifiedMs' | 'sheets'> & {
   delimiter: Delimiter;
   /** The columns of a table, in order; none if the rows are JSON. */
   columns: Column[];
@@ -51,12 +51,12 @@ export async function inspectFile(file: string, { unpackedBytes, rows }: FileBou
 export const isJson = ({ format }: Pick<Source, 'format'>): boolean => format.startsWith('json');
 
 async function inspect(source: Source, maximumRows: number | undefined): Promise<Inspection> {
-  const { format, encoding, isCompressed, size } = source;
+  const { format, encoding, isCompressed, size, modifiedMs } = source;
   const delimiter = format === 'csv' ? await delimiterOf(source) : ',';
   const columns: Column[] = [];
   if (isJson(source)) for await (const _ of textOf(source));
   else columns.push(...(await columnsOf(recordsOf(source, delimiter), maximumRows)));
-  return { format, encoding, isCompressed, size, sheets: source.sheets, delimiter, columns };
+  return { format, encoding, isCompressed, size, modifiedMs, sheets: source.sheets, delimiter, columns };
 }
 
 /** The records of a table, including its header and anything above it, in batches as they are read. */

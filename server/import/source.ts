@@ -1,6 +1,6 @@
 /** A file of rows on disk: its format, its unpacked bytes, and its text. */
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { withoutExponent } from '../../contract/decimal.ts';
@@ -25,6 +25,8 @@ export type Source = {
   encoding: Encoding;
   isCompressed: boolean;
   size: number;
+  /** When the file was last changed. */
+  modifiedMs: number;
   /** How many sheets a workbook has, once it has been read; records are read only from the first visible one. */
   sheets?: number;
   bytesRead: number;
@@ -41,7 +43,7 @@ export type TableRecord<Content extends Cell = Cell> = { line: number } & (
 /** Detects the format from the file's name and its first bytes. */
 export async function openSource(file: string, maximumBytes = Number.POSITIVE_INFINITY): Promise<Source> {
   const plain = { format: 'csv', encoding: 'utf-8', isCompressed: false, bytesRead: 0, maximumBytes } as const;
-  const source: Source = { ...plain, file, size: await sizeOf(file) };
+  const source: Source = { ...plain, file, ...(await stateOf(file)) };
   const packed = await firstBytes(source);
   if (packed.toString('latin1', 0, 4) === 'PK\u0003\u0004') return { ...source, format: 'xlsx' };
   source.isCompressed = packed[0] === 0x1f && packed[1] === 0x8b;
@@ -81,12 +83,19 @@ async function formatOf(source: Source): Promise<Format> {
   return isLines && !isCsv ? 'json-lines' : 'csv';
 }
 
-async function sizeOf(file: string): Promise<number> {
+async function stateOf(file: string): Promise<Pick<Source, 'size' | 'modifiedMs'>> {
   const found = await stat(file).catch((cause: unknown) => {
     throw unreadable(file, cause);
   });
   if (!found.isFile()) throw new UsageError(`${file} is not a file`);
-  return found.size;
+  return { size: found.size, modifiedMs: found.mtimeMs };
+}
+
+/** Columns could have moved, and a file that is written again is empty in between. */
+async function requireUnchanged({ file, size, modifiedMs }: Source, handle: FileHandle): Promise<void> {
+  const now = await handle.stat();
+  if (now.size !== size || now.mtimeMs !== modifiedMs)
+    throw new UsageError(`${file} has changed while it was being read. Import it again once it is complete.`);
 }
 
 async function firstBytes(source: Source): Promise<Buffer> {
@@ -103,26 +112,32 @@ export function tooLarge({ file, maximumBytes }: Pick<Source, 'file' | 'maximumB
   return new UsageError(`${file} unpacks to more than ${maximum} bytes. Split it into several files.`);
 }
 
-/** The bytes of the file, unpacked. */
+/** The bytes of the file, unpacked; an error if they are not those of the file that was opened first. */
 export async function* bytesOf(source: Source): AsyncGenerator<Buffer> {
   source.bytesRead = 0;
   let unpacked = 0;
-  // From the start even if it is a descriptor (/dev/fd), whose position some systems keep.
-  const file = createReadStream(source.file, { start: 0, highWaterMark: 256 * 1024 });
-  file.on('data', (chunk) => {
-    source.bytesRead += chunk.length;
-  });
-  // An error destroys both streams, and the loop over the last one throws it.
-  const bytes = source.isCompressed ? pipeline(file, createGunzip(), () => undefined) : file;
+  let handle: FileHandle | undefined;
   try {
+    handle = await open(source.file);
+    await requireUnchanged(source, handle);
+    // From the start even if it is a descriptor (/dev/fd), whose position some systems keep.
+    const file = handle.createReadStream({ start: 0, highWaterMark: 256 * 1024, autoClose: false });
+    file.on('data', (chunk) => {
+      source.bytesRead += chunk.length;
+    });
+    // An error destroys both streams, and the loop over the last one throws it.
+    const bytes = source.isCompressed ? pipeline(file, createGunzip(), () => undefined) : file;
     for await (const chunk of bytes) {
       unpacked += chunk.length;
       if (unpacked > source.maximumBytes) throw tooLarge(source);
       // Neither stream has an encoding, so their chunks are bytes.
       yield chunk as Buffer;
     }
+    await requireUnchanged(source, handle);
   } catch (cause) {
     throw cause instanceof UsageError ? cause : unreadable(source.file, cause);
+  } finally {
+    await handle?.close();
   }
 }
 

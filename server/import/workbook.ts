@@ -1,21 +1,21 @@
 /** The rows of the first visible sheet of an Excel workbook (Office Open XML, ECMA-376). */
-import { createReadStream } from 'node:fs';
 import { Unzip, UnzipInflate } from 'fflate';
 import { UsageError } from '../config.ts';
 import { readSheet } from './sheet.ts';
-import { maximumColumns, tooLarge } from './source.ts';
+import { bytesOf, maximumColumns, tooLarge } from './source.ts';
 import type { Source, TableRecord } from './source.ts';
 
 /** All cells of a workbook are held in memory. */
 const maximum = { bytes: 20_000_000, unpackedBytes: 100_000_000 };
 const batchRows = 1000;
+/** Small, because each piece may unpack to a thousand times its size. */
+const pieceBytes = 16 * 1024;
 
 export async function* readWorkbook(source: Source): AsyncGenerator<TableRecord[]> {
   const { file, size } = source;
   if (size > maximum.bytes)
     throw new UsageError(`${file} is larger than ${maximum.bytes / 1_000_000} MB. Save the sheet as CSV.`);
-  const parts = await unpack(file);
-  source.bytesRead = size;
+  const parts = await unpack(source);
   const { sheets, rows, width, widest } = attempt(file, () => readSheet(parts));
   source.sheets = sheets;
   if (width > maximumColumns)
@@ -45,7 +45,8 @@ function notAWorkbook(file: string, cause: unknown): UsageError {
 }
 
 /** The XML parts of the file by name, within bounds. */
-async function unpack(file: string): Promise<Map<string, Buffer>> {
+async function unpack(source: Source): Promise<Map<string, Buffer>> {
+  const { file } = source;
   const parts = new Map<string, Uint8Array[]>();
   let bytes = 0;
   let failure: Error | undefined;
@@ -61,11 +62,11 @@ async function unpack(file: string): Promise<Map<string, Buffer>> {
     entry.start();
   });
   unzip.register(UnzipInflate);
-  // Small pieces, because each may unpack to a thousand times its size.
-  for await (const chunk of createReadStream(file, { start: 0, highWaterMark: 16 * 1024 })) {
-    attempt(file, () => unzip.push(chunk as Buffer));
-    if (failure) throw notAWorkbook(file, failure);
-    if (bytes > maximum.unpackedBytes) throw tooLarge({ file, maximumBytes: maximum.unpackedBytes });
-  }
+  for await (const chunk of bytesOf(source))
+    for (let at = 0; at < chunk.length; at += pieceBytes) {
+      attempt(file, () => unzip.push(chunk.subarray(at, at + pieceBytes)));
+      if (failure) throw notAWorkbook(file, failure);
+      if (bytes > maximum.unpackedBytes) throw tooLarge({ file, maximumBytes: maximum.unpackedBytes });
+    }
   return new Map([...parts].map(([name, chunks]) => [name, Buffer.concat(chunks)]));
 }

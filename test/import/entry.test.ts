@@ -31,6 +31,7 @@ describe('an inspection', () => {
       encoding: 'utf-8',
       isCompressed: false,
       size: Buffer.byteLength(text),
+      modifiedMs: expect.any(Number),
       delimiter: ';',
       columns: [
         { name: 'externalId', samples: ['C-1', 'C-2', 'C-3'], numbers: {}, dates: {}, hasNoZone: false },

@@ -1,8 +1,11 @@
+import { writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../server/config.ts';
 import { importFile } from '../../server/import/import-file.ts';
 import { CsvReader, delimiterOf } from '../../server/import/csv.ts';
+import { inspectFile } from '../../server/import/inspect.ts';
 import { openSource } from '../../server/import/source.ts';
 import { useWorld } from '../world.ts';
 import { counts, fetchRecord, importInto, withFile } from './importing.ts';
@@ -233,6 +236,24 @@ describe('a file that cannot be imported at all', () => {
       'is not an Excel workbook that can be read',
     );
     await expect(rows('customers')).resolves.toEqual(counts({}));
+  });
+
+  test('is rejected if it changes after its columns have been read, or while its rows are', async () => {
+    const tenant = await world.organization();
+    const { database } = world;
+    const changed = 'has changed while it was being read';
+    const text = `externalId,name,companyName\nC-1,Ann,Acme\n`;
+    await withFile('rows.csv', text, async (file) => {
+      const options = { database, organization: tenant.organization, kind: 'customers', file } as const;
+      const inspection = await inspectFile(file);
+      await writeFile(file, text.replace('name,companyName', 'companyName,name'));
+      await expect(importFile({ ...options, inspection })).rejects.toThrow(changed);
+      expect((await tenant.client.customers.list()).data).toEqual([]);
+      await writeFile(file, text + 'C,Bo,Bo\n'.repeat(100_000));
+      // The first rows have been read by then, and the last have not.
+      const onProgress = () => writeFileSync(file, '');
+      await expect(importFile({ ...options, onProgress })).rejects.toThrow(changed);
+    });
   });
 
   test('is rejected if its kind does not match, or it does not exist', async () => {
