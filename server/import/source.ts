@@ -25,8 +25,8 @@ export type Source = {
   encoding: Encoding;
   isCompressed: boolean;
   size: number;
-  /** When the file was last changed. */
-  modifiedMs: number;
+  /** When the file was last changed; absent if an earlier release inspected an upload. */
+  modifiedMs?: number;
   /** How many sheets a workbook has, once it has been read; records are read only from the first visible one. */
   sheets?: number;
   bytesRead: number;
@@ -83,7 +83,7 @@ async function formatOf(source: Source): Promise<Format> {
   return isLines && !isCsv ? 'json-lines' : 'csv';
 }
 
-async function stateOf(file: string): Promise<Pick<Source, 'size' | 'modifiedMs'>> {
+async function stateOf(file: string): Promise<{ size: number; modifiedMs: number }> {
   const found = await stat(file).catch((cause: unknown) => {
     throw unreadable(file, cause);
   });
@@ -94,7 +94,7 @@ async function stateOf(file: string): Promise<Pick<Source, 'size' | 'modifiedMs'
 /** Columns could have moved, and a file that is written again is empty in between. */
 async function requireUnchanged({ file, size, modifiedMs }: Source, handle: FileHandle): Promise<void> {
   const now = await handle.stat();
-  if (now.size !== size || now.mtimeMs !== modifiedMs)
+  if (now.size !== size || (modifiedMs !== undefined && now.mtimeMs !== modifiedMs))
     throw new UsageError(`${file} has changed while it was being read. Import it again once it is complete.`);
 }
 

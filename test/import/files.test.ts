@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { utimes, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../server/config.ts';
@@ -245,9 +245,17 @@ describe('a file that cannot be imported at all', () => {
     const text = `externalId,name,companyName\nC-1,Ann,Acme\n`;
     await withFile('rows.csv', text, async (file) => {
       const options = { database, organization: tenant.organization, kind: 'customers', file } as const;
+      // Long ago: a file system may note two writes within a few milliseconds with the same time.
+      await utimes(file, 1, 1);
       const inspection = await inspectFile(file);
       await writeFile(file, text.replace('name,companyName', 'companyName,name'));
       await expect(importFile({ ...options, inspection })).rejects.toThrow(changed);
+      // An upload that an earlier release inspected.
+      const { modifiedMs, ...earlier } = inspection;
+      expect(modifiedMs).toBeGreaterThan(0);
+      await expect(importFile({ ...options, inspection: earlier, dryRun: true })).resolves.toMatchObject({
+        created: 1,
+      });
       expect((await tenant.client.customers.list()).data).toEqual([]);
       await writeFile(file, text + 'C,Bo,Bo\n'.repeat(100_000));
       // The first rows have been read by then, and the last have not.
