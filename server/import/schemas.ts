@@ -14,16 +14,8 @@ import { bounded, eachEmptyIsAbsent, emptyIsAbsent, optionalUnlessEmpty, parsed 
 import { lineTexts, maximumLines } from '../../contract/line-items.ts';
 import { personFields, proposalTexts, status } from '../../contract/proposals.ts';
 
-/** Times as the API writes them: the common form, which a quick check accepts. */
-const canonical = (value: unknown): value is string =>
-  typeof value === 'string' && value.length === 24 && isExisting(Date.parse(value), value);
-const isExisting = (ms: number, value: string) => !Number.isNaN(ms) && new Date(ms).toISOString() === value;
-
 const instant = parsed<string>(
-  (value) =>
-    (canonical(value) ? value : undefined) ??
-    (typeof value === 'string' ? parseInstant(value.trim()) : undefined) ??
-    notAnInstant(value),
+  (value) => (typeof value === 'string' ? parseInstant(value.trim()) : undefined) ?? notAnInstant(value),
   { type: 'string', format: 'date-time' },
 );
 

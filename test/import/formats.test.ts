@@ -199,10 +199,13 @@ describe('real-world CSV', () => {
 
   test('may have a date that does not exist, which is named', async () => {
     const { csv } = await start();
-    const text = 'externalId,name,createdAt\nC-1,Ana,13.02.2024\nC-2,Bo,31.02.2024\n';
+    const text = 'externalId,name,createdAt\nC-1,Ana,13.02.2024\nC-2,Bo,31.02.2024\nC-3,Cy,0000-01-01T00:00:00.000Z\n';
     expect(await csv('customers', text)).toMatchObject({
       created: 1,
-      errors: [{ line: 3, field: 'createdAt', message: 'must be a date that exists' }],
+      errors: [
+        { line: 3, field: 'createdAt', message: 'must be a date that exists' },
+        { line: 4, field: 'createdAt', message: 'must be a time that exists' },
+      ],
     });
   });
 
