@@ -5,7 +5,8 @@ import type { Keyed, Work } from './kind.ts';
 const textOf = (row: object, name: string): string | undefined => {
   const value: unknown = Reflect.get(row, name);
   const text = typeof value === 'string' ? value.trim() : '';
-  if (text === '') return undefined;
+  // PostgreSQL does not take NUL, and no record has it in a value: its row is rejected.
+  if (text === '' || text.includes('\0')) return undefined;
   return /^[ -~]+$/.test(text) ? text : text.normalize('NFC');
 };
 

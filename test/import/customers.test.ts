@@ -91,6 +91,15 @@ describe('importing customers', () => {
     expect(after.updatedAt > before.updatedAt).toBe(true);
   });
 
+  test('rejects an externalId with a NUL character, and imports the other rows', async () => {
+    const { save } = await start();
+    const report = await save({ externalId: 'C\0', name: 'Ana' }, { externalId: 'C-2', name: 'Bo' });
+    expect(report).toMatchObject({
+      created: 1,
+      errors: [{ line: 1, field: 'externalId', code: 'invalid_characters' }],
+    });
+  });
+
   test('rejects a list where an object belongs, even for an existing record', async () => {
     const { save } = await start();
     await save({
