@@ -128,7 +128,8 @@ async function mappingOf(pairs: readonly string[], file: string | undefined) {
 }
 
 async function readMapping(file: string): Promise<Record<string, string>> {
-  const text = await readFile(file, 'utf8');
+  // Leaves out a byte order mark.
+  const text = new TextDecoder().decode(await readFile(file));
   try {
     return z.record(z.string(), z.string()).parse(JSON.parse(text));
   } catch (cause) {
