@@ -52,11 +52,11 @@ async function ownCluster(): Promise<Provided> {
   await chmod(folder, 0o755);
   // Nothing of a test run needs to survive a power cut.
   const settings = { fsync: 'off', synchronous_commit: 'off', max_prepared_transactions: '5' };
-  // The tests create databases, end connections, and change keys without firing the triggers.
+  // The tests create databases, end connections, change keys without firing the triggers, and hide transactions.
   const statements = [
     'alter role proposal_api createdb',
     'grant pg_signal_backend to proposal_api',
-    'grant set on parameter session_replication_role to proposal_api',
+    'grant set on parameter session_replication_role, track_activities to proposal_api',
   ];
   const { url, close } = await openEmbeddedPostgres({ dataDir: folder, settings, statements });
   return {

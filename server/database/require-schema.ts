@@ -7,10 +7,14 @@ import { messageOf } from '../problems/message-of.ts';
 
 /** Requests would fail, or read times in another zone. `jit` tells, because a connection has it on by default. */
 export async function requireSettings({ pool }: Pick<Database, 'pool'>): Promise<void> {
-  const { rows } = await pool.query<{ jit: string }>('show jit');
-  if (rows[0]?.jit === 'off') return;
+  const { rows } = await pool.query<{ jit: string; tracked: string }>(
+    `select current_setting('jit') as jit, current_setting('track_activities') as tracked`,
+  );
   const remedy = 'Set the direct URL, and this one as DATABASE_POOLER_URL if it is PgBouncer.';
-  throw new UsageError(`it ignores the settings of connections, as some poolers do. ${remedy}`);
+  if (rows[0]?.jit !== 'off')
+    throw new UsageError(`it ignores the settings of connections, as some poolers do. ${remedy}`);
+  if (rows[0].tracked !== 'on')
+    throw new UsageError('its setting track_activities is off, so syncs and webhooks would miss changes. Turn it on.');
 }
 
 /** Before the first migration: other encodings reject, or misread, most of the world's names. */

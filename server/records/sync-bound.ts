@@ -3,8 +3,12 @@ import type pg from 'pg';
 import { queryRows } from '../database/prepared.ts';
 import { readerName } from '../database/server-settings.ts';
 
-/** A standby cannot see the transactions of its primary: there, pg_current_xact_id fails, and the list is a 503. */
+/**
+ * A standby cannot see the transactions of its primary: there, pg_current_xact_id fails, and the list is a 503. With
+ * track_activities off, no transaction can be seen, so this fails, too.
+ */
 export const syncBound = `select case when pg_is_in_recovery() then pg_current_xact_id()::text::timestamptz
+    when current_setting('track_activities') = 'off' then concat('track_activities is off: ', now())::timestamptz
     else date_trunc('milliseconds', least(now(), min(xact_start))) end as at from pg_stat_activity
   where datname = current_database() and backend_type is distinct from 'autovacuum worker'
   and application_name is distinct from '${readerName}'`;

@@ -26,6 +26,17 @@ test('rejects a database with another encoding, and closes its connections', asy
   }
 });
 
+test('rejects a database that hides its transactions', async () => {
+  const { url, name, drop } = await ownDatabase();
+  try {
+    await administer(`alter database ${name} set track_activities = off`);
+    const why = 'its setting track_activities is off, so syncs and webhooks would miss changes. Turn it on.';
+    expect(await list(new URL(url))).toEqual(refused(why));
+  } finally {
+    await drop();
+  }
+});
+
 test.runIf(hasPgBouncer)('rejects a pooler that ignores the settings of connections', async () => {
   const bouncer = await startPgBouncer(inject('databaseUrl'), ['ignore_startup_parameters = options']);
   try {

@@ -90,6 +90,17 @@ describe('syncedThrough', () => {
       }
     });
 
+    test('is an error while PostgreSQL hides which transactions are open', async () => {
+      const client = await alone.database.pool.connect();
+      try {
+        await client.query('begin; set local track_activities = off');
+        await expect(syncBoundOf(client)).rejects.toThrow(/track_activities is off/);
+      } finally {
+        await client.query('rollback');
+        client.release();
+      }
+    });
+
     test('does not wait for an export or a backup, which only read', async () => {
       const tenant = await alone.organization();
       const { database } = alone;
