@@ -1,4 +1,5 @@
 /** Opens the configured database: the one at DATABASE_URL, or the embedded one in DATA_DIR. */
+import type pg from 'pg';
 import type { Config } from '../config.ts';
 import { UsageError } from '../config.ts';
 import { packageFile } from '../files.ts';
@@ -74,6 +75,23 @@ export async function requirePooler({ pool, control }: ConfiguredDatabase, confi
     reject(
       `its transactions are ${isolation}; set default_transaction_isolation = 'read committed' on the role or database`,
     );
+  if (config.DATABASE_POOLER_PREPARES)
+    await prepareTwice(control).catch((cause: unknown) =>
+      reject(`it does not support prepared statements (${messageOf(cause)}); unset DATABASE_POOLER_PREPARES`, cause),
+    );
+}
+
+/**
+ * A pooler that passes on names of statements runs one of these where it is not prepared, or where the other client has
+ * prepared it, whether it uses the connection that was used last or the one that was idle longest.
+ */
+async function prepareTwice(control: pg.Pool): Promise<void> {
+  const [first, second] = await Promise.all([control.connect(), control.connect()]);
+  try {
+    for (const client of [first, first, second]) await client.query({ name: 'pooler-check', text: 'select' });
+  } finally {
+    for (const client of [first, second]) client.release(true);
+  }
 }
 
 type Place = { place: string; isolation: string };

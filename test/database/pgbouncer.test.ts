@@ -1,5 +1,6 @@
 /** The service behind PgBouncer in transaction mode: each transaction of a client runs on a different connection. */
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { runCommand } from '../command.ts';
 import { exampleQuery, filtersOf, lists, sortsOf } from '../contract.ts';
 import { proposal } from '../records.ts';
 import { useWorld } from '../world.ts';
@@ -7,6 +8,19 @@ import type { Answer, Tenant } from '../world.ts';
 import { hasPgBouncer, pgBouncerIsMissing, prepares, startPgBouncer, version } from './pgbouncer.ts';
 
 process.stdout.write(`${hasPgBouncer ? version() : pgBouncerIsMissing}\n`);
+
+test.runIf(hasPgBouncer)('rejects a pooler that does not support prepared statements if it should', async () => {
+  const bouncer = await startPgBouncer(inject('databaseUrl'), prepares ? ['max_prepared_statements = 0'] : []);
+  try {
+    const pooler = { DATABASE_POOLER_URL: bouncer.url, DATABASE_POOLER_PREPARES: 'true' };
+    const { status, err } = await runCommand(['serve'], { DATABASE_URL: inject('databaseUrl'), PORT: '0', ...pooler });
+    const why =
+      /^error: The pooler at DATABASE_POOLER_URL cannot be used: it does not support prepared statements \(.+\)/;
+    expect([status, err]).toEqual([1, expect.stringMatching(why)]);
+  } finally {
+    await bouncer.close();
+  }
+});
 
 /** More than the connections to PostgreSQL, so every statement runs on every connection. */
 const rounds = 8;
