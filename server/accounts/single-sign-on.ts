@@ -118,12 +118,12 @@ async function verifiedEmail(
   const claims = tokens.claims();
   if (!claims) return undefined;
   // The library rejects a response about another subject.
-  const told =
+  const person =
     claims.email === undefined ? await openid.fetchUserInfo(config, tokens.access_token, claims.sub) : claims;
-  const { email_verified: verified = entraYes.has(told.xms_edov) } = told;
-  const { data: email } = emailSchema({ description: '' }).safeParse(told.email);
+  const { email_verified: verified = entraYes.has(person.xms_edov) } = person;
+  const { data: email } = emailSchema({ description: '' }).safeParse(person.email);
   // Any other form of the address might be someone else's: a Kelvin sign becomes an ordinary k in lower case.
-  if (verified === true && email !== undefined && email === told.email) return email;
+  if (verified === true && email !== undefined && email === person.email) return email;
   throw new Error('The OpenID provider did not say that it has verified the email address of the person.');
 }
 

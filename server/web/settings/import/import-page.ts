@@ -131,12 +131,12 @@ export async function endedPage(visit: Visit, upload: Upload, hasRejects: boolea
 async function recordList(
   visit: Visit,
   { kind, summary, records }: Upload,
-  deed: 'created' | 'updated',
+  change: 'created' | 'updated',
 ): Promise<Html | false> {
   const { one, name } = recordKinds[kind];
-  const ids = records[deed].slice(0, most).map((id) => publicId(one, id));
+  const ids = records[change].slice(0, most).map((id) => publicId(one, id));
   if (ids.length === 0) return false;
-  const all = summary?.[deed] ?? 0;
+  const all = summary?.[change] ?? 0;
   const { data } = await readList(visit, { kind: recordKinds[kind], query: { ids, limit: String(most) } });
   const rows = ids
     .flatMap((id) => data.find((record) => record.id === id) ?? [])
@@ -144,8 +144,8 @@ async function recordList(
       head: html`<a href="${recordPath(name, record.id)}">${titleOf(record)}</a>`,
       cells: [html`<code>${record.id}</code>`],
     }));
-  const title = deed === 'created' ? 'Created' : 'Changed';
+  const title = change === 'created' ? 'Created' : 'Changed';
   const content = html`${responsiveTable({ label: title, heads: ['Name', 'ID'], rows, empty: 'These records no longer exist.' })}
   ${all > rows.length && html`<p class="quiet">The first ${count(rows.length)} of ${count(all)}.</p>`}`;
-  return card(deed, title, content);
+  return card(change, title, content);
 }

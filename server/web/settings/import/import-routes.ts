@@ -40,11 +40,11 @@ export function importRoutes(guard: SessionGuard): void {
   };
   guard.form('/imports', { ...form, show: form.again, submit: receive });
   guard.form('/imports/:id/columns', { ...form, show: showColumns, submit: chooseColumns });
-  for (const deed of ['start', 'discard'] as const)
-    guard.form(`/imports/:id/${deed}`, {
+  for (const step of ['start', 'discard'] as const)
+    guard.form(`/imports/:id/${step}`, {
       ...form,
       submit: async (change) => {
-        await change.context.uploads[deed](whoOf(change), uploadIdIn(change), field(change.request.body, 'checkedAt'));
+        await change.context.uploads[step](whoOf(change), uploadIdIn(change), field(change.request.body, 'checkedAt'));
         return path;
       },
     });

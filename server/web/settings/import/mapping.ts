@@ -75,11 +75,11 @@ const readings = {
 const shortNumber = (text: string) => (/^-?\d+\.\d+$/.test(text) ? trimDecimal(text) : text);
 
 function meaning(examples: readonly string[], read: (text: string) => string): string {
-  const told = examples.map((example) => {
+  const meanings = examples.map((example) => {
     const value = read(example);
     return value.startsWith('"') ? `${example} is rejected` : `${example} is ${value}`;
   });
-  return told.length > 0 ? `: ${told.join(', ')}` : '';
+  return meanings.length > 0 ? `: ${meanings.join(', ')}` : '';
 }
 
 /** The fields that a table of customers or items can fill. */

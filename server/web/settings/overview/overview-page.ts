@@ -45,7 +45,7 @@ function figures({ total }: UsageReport, keyCount: number): Html {
   const numbers: [string, number, string][] = [
     [keyCount === 1 ? 'API key' : 'API keys', keyCount, '/settings/api-keys'],
     [requests === 1 ? 'request in 30 days' : 'requests in 30 days', requests, '/settings/usage'],
-    ['of them failed', requests - total.success, '/settings/usage'],
+    ['failed', requests - total.success, '/settings/usage'],
   ];
   const entries = numbers.map(([label, value, path]) => [html`<a href="${path}">${label}</a>`, count(value)] as const);
   return definitionList('figures', entries);

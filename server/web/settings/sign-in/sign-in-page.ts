@@ -46,7 +46,7 @@ export function signInPage({ next, after, rejected, singleSignOn }: SignInView) 
       ${passwordField({ id: 'password', label: 'Password', autofocus: email !== '', rejected })}
       <button type="submit">Sign in</button>
     </form>
-    <p class="quiet"><a href="/settings/forgot-password">Forgot your password, or don't have one yet?</a></p>`;
+    <p class="quiet"><a href="/settings/forgot-password">Forgot your password, or don’t have one yet?</a></p>`;
   return cardPage('Sign in', content, {
     ...(sentence !== undefined && { title: 'Not signed in' }),
     ...connecting,
