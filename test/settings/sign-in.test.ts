@@ -64,6 +64,14 @@ describe('signing in', () => {
     expect((await visiting.get('/settings/sign-in')).location).toBe(home);
   });
 
+  test('leads to the page with the link to a file, because a download would leave the browser where it is', async () => {
+    for (const path of ['/settings/activity.csv?kind=change', '/settings/imports/x/rejected']) {
+      const { location } = await visit(world.url).get(path, { referer: `${world.url}/settings/activity?kind=change` });
+      expect(location).toBe('/settings/sign-in?next=%2Fsettings%2Factivity%3Fkind%3Dchange');
+      expect((await visit(world.url).get(path)).location).toBe('/settings/sign-in');
+    }
+  });
+
   test('says so if the browser does not keep the cookie', async () => {
     const { location } = await visit(world.url).get(keys, { referer: `${world.url}/settings/sign-in?next=%2F` });
     expect(location).toBe('/settings/sign-in?after=no-cookie&next=%2Fsettings%2Fapi-keys');

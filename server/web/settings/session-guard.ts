@@ -160,13 +160,15 @@ const switchedTo = ({ name }: Visitor['organization']) =>
 
 export const homePath = '/settings/overview';
 
-/** The sign-in page, which says why it appears, and afterward returns to the same page. */
+/** The sign-in page, which says why it appears, and afterward returns to the same page, or to that of the form or link. */
 export function signInPath(request: Request<Params>): string {
   const from = refererPath(request.headers.referer);
   // The browser deletes the cookie when the session ends, but a submitted form was opened in a session.
   const ended = request.method === 'POST' || /settings\.session_token=./.test(request.headers.cookie ?? '');
   const noCookie = from.startsWith('/settings/sign-in') ? 'no-cookie' : '';
-  const next = localPath(request.method === 'GET' ? request.originalUrl : from);
+  // A download would leave the browser on the sign-in page.
+  const isPage = request.method === 'GET' && !/\.csv$|\/rejected$/.test(request.path);
+  const next = localPath(isPage ? request.originalUrl : from);
   return pathWith('/settings/sign-in', {
     after: ended ? 'session-ended' : noCookie,
     next: next === homePath ? '' : next,
