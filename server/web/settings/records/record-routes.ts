@@ -92,7 +92,7 @@ async function showErasure(visit: Visit): Promise<Page> {
 }
 
 async function erase(change: Change): Promise<string> {
-  await asAdmin(change, 'customer_erased', ['erase personal data', 'Erasing personal data here needs'], (id) =>
+  await asTeamAdmin(change, 'customer_erased', ['erase personal data', 'Erasing personal data here needs'], (id) =>
     eraseCustomer(tenantOf(change), id, change.member.id),
   );
   await change.context.uploads.removeErased();
@@ -100,14 +100,14 @@ async function erase(change: Change): Promise<string> {
 }
 
 async function release(change: Change): Promise<string> {
-  await asAdmin(change, 'external_id_released', ['release external IDs', 'Releasing external IDs needs'], (id) =>
+  await asTeamAdmin(change, 'external_id_released', ['release external IDs', 'Releasing external IDs needs'], (id) =>
     releaseExternalId(tenantOf(change), id, change.member.id),
   );
   return `${pathOf(change)}?done=released`;
 }
 
 /** `work` returns undefined if there is no such customer. */
-async function asAdmin(
+async function asTeamAdmin(
   { em, member, request }: Change,
   action: AuditAction,
   [privilege, what]: [privilege: string, what: string],
