@@ -138,7 +138,8 @@ export class UsageLog {
   }
 
   #dueCounts(): Count[] {
-    const isLate = this.#now() - this.#countsWrittenAt >= usageBounds.countsMs;
+    // The machine's clock may have been set back since then.
+    const isLate = Math.abs(this.#now() - this.#countsWrittenAt) >= usageBounds.countsMs;
     return isLate || this.#counted >= usageBounds.counts / 2 ? this.#takeCounts() : [];
   }
 

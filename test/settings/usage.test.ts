@@ -342,6 +342,11 @@ describe('the usage log', () => {
       for (let key = 0; key < usageBounds.counts / 2; key += 1) log.record(event({ ...ids, keyId: uuidv7() }));
       pass(usageBounds.flushMs);
       await expect.poll(counted).toMatchObject({ success: 1 + usageBounds.counts / 2 });
+      log.record(event(ids));
+      // The machine's clock is set back.
+      nowMs -= 3_600_000;
+      pass(usageBounds.flushMs);
+      await expect.poll(counted).toMatchObject({ success: 2 + usageBounds.counts / 2 });
       await log.close();
     } finally {
       vi.useRealTimers();
