@@ -4,6 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { access, chmod, lstat, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { ignoring } from '../embedded/account.ts';
 import { makeFolder } from '../embedded/make-folder.ts';
 import type { Upload } from '../entities/upload.ts';
 import { rejectFullDisk } from '../problems/full-disk.ts';
@@ -105,9 +106,7 @@ export const writeFresh = (path: string): Writable => createWriteStream(path, { 
 /** A folder that only this account can enter: `path`, or a new one beside it if another account owns `path`. */
 export async function privateFolder(path: string): Promise<string> {
   await makeFolder(dirname(path));
-  await mkdir(path, { mode: 0o700 }).catch((error: unknown) => {
-    if (Reflect.get(Object(error), 'code') !== 'EEXIST') throw error;
-  });
+  await mkdir(path, { mode: 0o700 }).catch(ignoring('EEXIST'));
   const found = await lstat(path);
   if (!found.isDirectory() || found.uid !== process.getuid?.()) return mkdtemp(`${path}-`);
   if ((found.mode & 0o077) !== 0) await chmod(path, 0o700);
