@@ -115,7 +115,6 @@ class WorkerPool {
       throw new UsageError('a worker could not start; its message is above');
     });
     await Promise.race([once(cluster, 'listening'), failed]);
-    failed.catch(() => undefined);
     return urlOf(host, this.#port);
   }
 
