@@ -14,8 +14,8 @@ import type { SessionGuard } from '../session-guard.ts';
 import { sendMail, tooMany } from '../visit.ts';
 import type { PublicRequest } from '../visit.ts';
 
-const signInPage = '/settings/sign-in';
-const codePath = `${signInPage}/code`;
+const path = '/settings/sign-in';
+const codePath = `${path}/code`;
 
 export const codeRoutes = (guard: SessionGuard): void =>
   guard.publicForm('/sign-in/code', { show, submit: finish, isSolvable: () => true });
@@ -37,12 +37,12 @@ export async function continueSignIn(
 
 const nextOf = ({ query }: PublicRequest['request']) => field(query, 'next');
 
-const tooLatePath = (next: string) => pathWith(signInPage, { after: 'too-late', next });
+const tooLatePath = (next: string) => pathWith(path, { after: 'too-late', next });
 
 async function show({ request, context }: PublicRequest, rejected?: Rejected): Promise<Page | string> {
   const pending = await context.secondStep.pending(request.headers.cookie);
   const next = nextOf(request);
-  if (!pending) return pathWith(signInPage, { next });
+  if (!pending) return pathWith(path, { next });
   const { email, open } = pending;
   const members = open.length === 0 ? [] : await membersWithEmail(context.database.signIns, email);
   const names = members.flatMap(({ id, organizationName }) => (open.includes(id) ? [organizationName] : []));
@@ -100,7 +100,7 @@ function codePage({ email, open, next, withRecovery, rejected }: CodeView): Page
     </form>
     <p class="quiet">
       ${withRecovery ? html`<a href="${action}">Use the authenticator app</a>` : html`<a href="${pathWith(codePath, { with: 'recovery', next })}">Use a recovery code</a>`}
-      · <a href="${pathWith(signInPage, { next })}">Back to sign-in</a>
+      · <a href="${pathWith(path, { next })}">Back to sign-in</a>
     </p>
     <p class="quiet">
       If you have neither, ask an admin of your organization to reset two-factor authentication on the Members page.
