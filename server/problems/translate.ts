@@ -9,6 +9,8 @@ export class DeadlineError extends Error {}
  * file or a table (42501), or has lost its tables (42P01); not those of a wrong statement.
  */
 const awayStates = /^(?:08|28|3D000|57P|53|58|25006|42501|42P01|25P0[34]|40001|40P01|55P03|57014)/;
+/** Where PostgreSQL finds that a migration has changed the type of a prepared statement's column. Its code says nothing. */
+const replannedIn = 'RevalidateCachedQuery';
 const connectionCalls = new Set(['connect', 'getaddrinfo', 'read']);
 /** Codes that only sockets have. */
 const lostCodes = new Set(['ETIMEDOUT', 'ECONNRESET', 'ECONNREFUSED', 'EPIPE']);
@@ -27,10 +29,12 @@ export function isUnavailable(error: unknown): boolean {
 
 function comesFromConnection(error: Error): boolean {
   if (lostConnection.test(error.message)) return true;
-  const { code, severity, syscall } = error as { code?: unknown; severity?: unknown; syscall?: unknown };
+  const { code, severity, syscall, routine } = error as Partial<
+    Record<'code' | 'severity' | 'syscall' | 'routine', unknown>
+  >;
   if (typeof code !== 'string') return false;
   // PostgreSQL's own errors have a severity, of which FATAL ends the session; a missing file has another system call.
-  if (typeof severity === 'string') return severity === 'FATAL' || awayStates.test(code);
+  if (typeof severity === 'string') return severity === 'FATAL' || awayStates.test(code) || routine === replannedIn;
   return lostCodes.has(code) || (typeof syscall === 'string' && connectionCalls.has(syscall));
 }
 

@@ -348,6 +348,11 @@ describe('the database is unavailable', () => {
     ['not if a file is missing', error({ code: 'ENOENT', syscall: 'open' }), false],
     ['if a write to it failed', error({ code: 'EPIPE', syscall: 'write' }), true],
     ['its disk is too full to start a session', error({ code: 'XX000', severity: 'FATAL' }), true],
+    [
+      'a migration has changed the type of a column',
+      error({ code: '0A000', severity: 'ERROR', routine: 'RevalidateCachedQuery' }),
+      true,
+    ],
     ['not if a statement is wrong', error({ code: '42601', severity: 'ERROR' }), false],
   ])('%s', (_, cause, expected) => {
     expect(isUnavailable(cause)).toBe(expected);
