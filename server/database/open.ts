@@ -6,7 +6,7 @@ import { packageFile } from '../files.ts';
 import { migrate } from './migrate.ts';
 import { openDatabase } from './orm.ts';
 import type { Database } from './orm.ts';
-import { rejectMigration, requireSchema, requireSettings, requireUnicode } from './require-schema.ts';
+import { rejectConnection, rejectMigration, requireSchema, requireSettings, requireUnicode } from './require-schema.ts';
 import { sharedConnections } from './statement-pool.ts';
 import { messageOf } from '../problems/message-of.ts';
 
@@ -46,7 +46,7 @@ export async function openConfiguredDatabase(
       isLimited,
       connections: config.DATABASE_CONNECTIONS,
       pooler: pooler === undefined ? undefined : { url: pooler, prepares: config.DATABASE_POOLER_PREPARES },
-    });
+    }).catch(rejectConnection);
     await requireSettings(database);
     if (isMigrated) await requireUnicode(database);
     const migrated = isMigrated ? await migrate(database, onProgress).catch(rejectMigration) : [];

@@ -5,14 +5,21 @@ import { migrations } from './migrations/list.ts';
 import type { Database } from './orm.ts';
 import { messageOf } from '../problems/message-of.ts';
 
+const direct = 'Set the direct URL, and this one as DATABASE_POOLER_URL if it is PgBouncer.';
+
+/** Rethrows the error of a first connection. PgBouncer rejects the settings of connections unless it is told to ignore them. */
+export function rejectConnection(error: unknown): never {
+  const why = messageOf(error);
+  throw why.startsWith('unsupported startup parameter') ? new UsageError(`${why}. ${direct}`, { cause: error }) : error;
+}
+
 /** Requests would fail, or read times in another zone. `jit` tells, because a connection has it on by default. */
 export async function requireSettings({ pool }: Pick<Database, 'pool'>): Promise<void> {
   const { rows } = await pool.query<{ jit: string; tracked: string }>(
     `select current_setting('jit') as jit, current_setting('track_activities') as tracked`,
   );
-  const remedy = 'Set the direct URL, and this one as DATABASE_POOLER_URL if it is PgBouncer.';
   if (rows[0]?.jit !== 'off')
-    throw new UsageError(`it ignores the settings of connections, as some poolers do. ${remedy}`);
+    throw new UsageError(`it ignores the settings of connections, as some poolers do. ${direct}`);
   if (rows[0].tracked !== 'on')
     throw new UsageError('its setting track_activities is off, so syncs and webhooks would miss changes. Turn it on.');
 }

@@ -37,12 +37,14 @@ test('rejects a database that hides its transactions', async () => {
   }
 });
 
-test.runIf(hasPgBouncer)('rejects a pooler that ignores the settings of connections', async () => {
-  const bouncer = await startPgBouncer(inject('databaseUrl'), ['ignore_startup_parameters = options']);
+test.runIf(hasPgBouncer).each([
+  ['ignores', ['ignore_startup_parameters = options'], 'it ignores the settings of connections, as some poolers do'],
+  ['rejects', [], 'unsupported startup parameter.*'],
+])('rejects a pooler that %s the settings of connections', async (_, further, why) => {
+  const bouncer = await startPgBouncer(inject('databaseUrl'), further);
   try {
-    const why =
-      'it ignores the settings of connections, as some poolers do. Set the direct URL, and this one as DATABASE_POOLER_URL if it is PgBouncer.';
-    expect(await list(new URL(bouncer.url))).toEqual(refused(why));
+    const sentence = `^error: The database at DATABASE_URL cannot be used: ${why}\\. Set the direct URL, .+\\.\n$`;
+    expect(await list(new URL(bouncer.url))).toMatchObject({ status: 1, err: expect.stringMatching(sentence) });
   } finally {
     await bouncer.close();
   }
