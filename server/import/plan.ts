@@ -67,8 +67,10 @@ export async function planRows(work: Work, entries: readonly Entry[], isLocking:
     const known = { stored: latest.get(key) ?? records[index], planner, draft };
     const plan = planRow(work, row, known);
     const { signs = [] } = entry ?? {};
-    const others = signs.length > 0 ? rejectOtherCurrencies(signs, { ...known.stored, ...plan.record }) : [];
-    if (typeof plan.outcome === 'string' && others.length > 0) return rejected(others);
+    if (signs.length > 0 && typeof plan.outcome === 'string') {
+      const others = rejectOtherCurrencies(signs, { ...known.stored, ...plan.record });
+      if (others.length > 0) return rejected(others);
+    }
     if (key !== undefined && isWritten(plan)) latest.set(key, { ...plan.record, id: plan.id });
     return plan;
   });

@@ -127,6 +127,14 @@ describe('real-world CSV', () => {
     await expect(fetchRecord(tenant, 'items', 'I-1')).rejects.toThrow('There is no record I-1');
   });
 
+  test('is rejected if a new record lacks a field, whatever its sign is', async () => {
+    const { csv } = await start();
+    expect(await csv('items', 'externalId,type,name,unitPrice\nI-1,product,,€5\nI-2,product,Tea,$5\n')).toMatchObject({
+      created: 1,
+      errors: [{ line: 2, field: 'name', code: 'required' }],
+    });
+  });
+
   test('compares a currency sign with the stored currency where the file has none, in whatever row', async () => {
     const { csv } = await start('USD');
     const prices = (last: string) => [...Array.from({ length: 1100 }, () => '5'), last];
