@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
+import { isBlank } from '../../contract/text.ts';
 import type { UploadSummary } from '../entities/upload.ts';
 import { byteOrderMark, csvLines, unescapeFormula } from '../text/spreadsheet.ts';
 import type { Delimiter } from './csv.ts';
@@ -82,7 +83,8 @@ export function openRejects(stream: Writable, { header, delimiter, notation: { e
       if (written.rows >= mostRejects.rows || written.characters >= mostRejects.characters) return;
       const list = (pick: (rejection: Rejection) => string) => [...new Set(rejections.map(pick))].join('; ');
       const messages = list(({ field, message }) => (field === '' ? message : `${field} ${message}`));
-      const cells = raw.map((cell, index) => unescapeFormula(print(cell, index))).slice(own);
+      // An apostrophe before a lone tab would be read as a value.
+      const cells = raw.map((cell, index) => (isBlank(cell) ? '' : unescapeFormula(print(cell, index)))).slice(own);
       const reasons = [list(({ field }) => field), list(({ code }) => code), messages];
       const text = csvLines([[String(line), ...reasons, ...texts, ...cells]], delimiter);
       written.rows += 1;

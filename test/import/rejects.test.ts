@@ -100,6 +100,14 @@ describe('the report of rejected rows', () => {
     expect((await fetchRecord(tenant, 'customers', 'C-6')).name).toBe('-5');
   });
 
+  test('leaves a cell empty that has only a tab, which would become an apostrophe', async () => {
+    const { run } = await start();
+    const { second } = await run('customers', 'c.csv', 'externalId,name,email\n\t,Ana,wrong\n', (text) =>
+      text.replace('wrong', 'ana@example.com'),
+    );
+    expect(second).toMatchObject({ created: 0, errors: [{ field: 'externalId', code: 'required' }] });
+  });
+
   test('contains the first 10,000 rows, and the notes say so', async () => {
     const { run } = await start();
     const { first, report } = await run('customers', 'c.jsonl', '{}\n'.repeat(10_001), () => 'externalId\n');
