@@ -1,7 +1,7 @@
 /** Looks up keys: with one statement, or none if no key has changed since it was last read. */
 import type pg from 'pg';
 import { typeParsers } from '../database/prepared.ts';
-import { epoch, lookup, toKey } from './key-row.ts';
+import { currentEpoch, lookup, toKey } from './key-row.ts';
 import type { AuthenticatedKey, KeyRow } from './key-row.ts';
 import { LastUses } from './last-uses.ts';
 
@@ -81,7 +81,7 @@ export class KeyDirectory {
 
   async #readEpoch(): Promise<void> {
     const question = this.#ask();
-    const statement = { name: 'access-epoch', text: `select ${epoch}` };
+    const statement = { name: 'access-epoch', text: `select ${currentEpoch}` };
     const { rows } = await this.#pool.query<{ epoch: string }>(statement);
     this.#learn(rows[0]?.epoch, question);
   }

@@ -13,14 +13,14 @@ export type AuthenticatedKey = Pick<ApiKey, Shown | Changing> & {
  * Changes with every change to a key or a plan, and with the server: after a restart or a failover, the database may have
  * lost a key that was created last.
  */
-export const epoch = 'concat(e.epoch, pg_postmaster_start_time()) as epoch from access_epoch e';
+export const currentEpoch = 'concat(e.epoch, pg_postmaster_start_time()) as epoch from access_epoch e';
 
 /** `$1`: the hashes of the keys. */
 export const lookup = `select k.hash, k.id, k.name, k.prefix, k.last_four as "lastFour", k.created_at as "createdAt",
   k.last_used_at as "lastUsedAt", k.revoked_at as "revokedAt", k.replaced_by as "replacedBy", k.ends_at as "endsAt",
   (extract(epoch from k.ends_at - now()) * 1000)::float8 as "endsInMs", o.id as "organizationId",
   o.name as "organizationName", o.slug, o.currency, o.plan, o.created_at as "organizationCreatedAt",
-  ${epoch} left join api_keys k on k.hash = any($1) left join organizations o on o.id = k.organization_id`;
+  ${currentEpoch} left join api_keys k on k.hash = any($1) left join organizations o on o.id = k.organization_id`;
 
 export type KeyRow = Pick<ApiKey, Shown | Changing | 'hash'> &
   Pick<Organization, 'slug' | 'currency' | 'plan'> & {
