@@ -38,7 +38,7 @@ export function settingsRouter(parts: RouterParts): Router {
   router.get('/assets/:file', serveAsset);
   router.use('/imports/:id/columns', readColumnsForm);
   router.all('/imports', readUploadForm);
-  router.use(express.urlencoded({ extended: false, limit: '16kb', parameterLimit: 20 }));
+  router.use(express.urlencoded({ extended: false, limit: '16kb', parameterLimit: 50 }));
   router.get('/', (_, response) => response.redirect(303, homePath));
   for (const register of topics) register(guard);
   if (services.singleSignOn) singleSignOnRoutes(guard, services.singleSignOn);
