@@ -345,6 +345,9 @@ describe('the database is unavailable', () => {
     ['it has no room for another connection', error({ code: '53300', severity: 'FATAL' }), true],
     ['a connection ended', new Error('Connection terminated unexpectedly'), true],
     ['the cause says so', new Error('x', { cause: error({ code: 'ECONNRESET', syscall: 'read' }) }), true],
+    ['no connection is free in time', new Error('timeout exceeded when trying to connect'), true],
+    ['a write to it is never acknowledged', error({ code: 'ETIMEDOUT', syscall: 'write' }), true],
+    ['the way to it is gone', error({ code: 'EHOSTUNREACH', syscall: 'read' }), true],
     ['not if a file is missing', error({ code: 'ENOENT', syscall: 'open' }), false],
     ['if a write to it failed', error({ code: 'EPIPE', syscall: 'write' }), true],
     ['its disk is too full to start a session', error({ code: 'XX000', severity: 'FATAL' }), true],
@@ -358,6 +361,13 @@ describe('the database is unavailable', () => {
     expect(isUnavailable(cause)).toBe(expected);
   });
 });
+
+test.each(['request.aborted', 'stream.not.readable'])(
+  'a client that leaves early is not an error of ours: %s',
+  (type) => {
+    expect(toProblem(Object.assign(new Error('x'), { type }))).toMatchObject({ code: 'malformed_request' });
+  },
+);
 
 test('the problem of a slow request does not blame the database', () => {
   expect(toProblem(new DeadlineError()).message).toContain('The request took too long.');
