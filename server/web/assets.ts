@@ -10,8 +10,10 @@ export type Asset = {
   bytes: Buffer;
 };
 
-export function readAsset(source: URL): Asset {
-  const bytes = readFileSync(source);
+/** `adapt` changes a file of text. */
+export function readAsset(source: URL, adapt?: (text: string) => string): Asset {
+  const file = readFileSync(source);
+  const bytes = adapt ? Buffer.from(adapt(file.toString())) : file;
   const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 10);
   const [stem = ''] = basename(source.pathname).split('.');
   return { name: `${stem}.${hash}${extname(source.pathname)}`, bytes };
