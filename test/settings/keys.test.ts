@@ -256,7 +256,7 @@ describe('every page', () => {
       expect([status, headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable']);
       // Safari supports it only with its prefix.
       expect(content).not.toMatch(/^\s*user-select:/m);
-      // The policy blocks them: a browser may load one between two stylesheets, even if the second replaces it.
+      // The policy blocks such icons. Replacing them in the next stylesheet can be too late: a browser may load them first.
       expect(content).not.toContain('url("data:');
     }
     expect((await visit(world.url).get('/settings/assets/..%2froutes.ts')).status).toBe(404);

@@ -4,7 +4,7 @@ import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { exportFormatLabels, hidden, selectField, textField } from '../fields.ts';
 import { postForm } from '../forms.ts';
-import { sectionPage } from '../page.ts';
+import { pathWith, sectionPage } from '../page.ts';
 import type { Page, Section } from '../page.ts';
 import { notice, responsiveTable, teamNotice } from '../sections.ts';
 import type { Visit } from '../visit.ts';
@@ -57,19 +57,14 @@ function results(visit: Visit, { kind, search }: View, { data, pagination }: Lis
     const [name = '', ...cells] = kind.row(record as never);
     return { head: html`<a href="${recordPath(kind.name, record.id)}">${name}</a>`, cells };
   });
-  const pathWith = (cursor?: string) => {
-    const other = new URLSearchParams(search);
-    other.delete('cursor');
-    if (cursor !== undefined) other.set('cursor', cursor);
-    return other.size === 0 ? sectionOf(kind) : `${sectionOf(kind)}?${other.toString()}`;
-  };
+  const pageAt = (cursor: string) => pathWith(sectionOf(kind), { ...Object.fromEntries(search), cursor });
   const filters = filtersOf(search);
   const empty = filters.size > 0 ? `No ${kind.one} matches this search.` : `There are no ${kind.name} yet.`;
   const { nextCursor } = pagination;
   return html`${responsiveTable({ label: kind.label, heads: kind.heads, rows, empty })}
     <nav class="pages" aria-label="Pages">
-      ${search.has('cursor') && html`<a href="${pathWith()}">First page</a>`}
-      ${nextCursor !== null && html`<a href="${pathWith(nextCursor)}" rel="next">Next page</a>`}
+      ${search.has('cursor') && html`<a href="${pageAt('')}">First page</a>`}
+      ${nextCursor !== null && html`<a href="${pageAt(nextCursor)}" rel="next">Next page</a>`}
     </nav>
     ${data.length > 0 && visit.member.role === 'admin' && exportForm(visit, kind, filters)}`;
 }
