@@ -6,7 +6,7 @@ import pg from 'pg';
 import { entities } from './entities.ts';
 import type { Organization } from '../entities/organization.ts';
 import { organizationFilter } from '../entities/owned.ts';
-import { limitInactivity, releaseEndedConnections, stripStatementNames } from './pool.ts';
+import { Client, limitInactivity, releaseEndedConnections, stripStatementNames } from './pool.ts';
 import { serverSettings, unlimitedTransactions, withOptions } from './server-settings.ts';
 import { StatementPool } from './statement-pool.ts';
 
@@ -79,6 +79,7 @@ const poolerSettings = {
 };
 
 const connectionOptions = {
+  Client,
   application_name: 'proposal-api',
   connectionTimeoutMillis: 5_000,
   // A connection in constant use would otherwise stay on a server that is no longer the primary.

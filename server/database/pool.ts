@@ -1,10 +1,21 @@
-/** Keeps a pool from leaking: pg-pool counts a connection as in use until it is released, even after it has ended. */
-import type pg from 'pg';
+/** Corrects what pg and its pools get wrong. */
+import { isIP } from 'node:net';
+import pg from 'pg';
 import { Statement } from './statement.ts';
 
+/** pg does not tell TLS the IP address of a server, whose certificate would then have to be that of `localhost`. */
+export class Client extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super(config);
+    const { connection, host, ssl } = this;
+    if (ssl && isIP(host)) Object.assign(connection, { ssl: { ...Object(ssl), host } });
+  }
+}
+
 /**
- * Takes a connection back when it ends while in use. Kysely, under MikroORM, does not release a connection on which
- * begin, commit or rollback fails (kysely-org/kysely#1990): each one would permanently occupy a slot in the pool.
+ * pg-pool counts a connection as in use until it is released, even after it has ended. This takes it back. Kysely, under
+ * MikroORM, does not release a connection on which begin, commit or rollback fails (kysely-org/kysely#1990): each one
+ * would permanently occupy a slot in the pool.
  */
 export function releaseEndedConnections(pool: pg.Pool): void {
   const inUse = new WeakSet<pg.PoolClient>();
