@@ -61,16 +61,22 @@ export async function openEmbeddedPostgres(options: Options): Promise<EmbeddedPo
   const opening: Opening = { place, report, settings, statements };
   const presence = await joinServer(opening);
   const { connection, created } = presence;
-  // The host before the path is for URL parsers that require one; the parameter takes precedence.
-  const rest = `localhost:${PORT}/${DATABASE}?host=${encodeURIComponent(connection.host)}`;
   return {
     connection,
-    url: `postgresql://${ROLE}:${connection.password}@${rest}`,
-    displayUrl: `postgresql://${ROLE}@${rest}&passfile=${encodeURIComponent(place.passwordFile)}`,
+    url: urlOf(connection),
+    displayUrl: `postgresql://${ROLE}@${pathTo(connection)}&passfile=${encodeURIComponent(place.passwordFile)}`,
     created,
     close: superviseServer(opening, presence),
   };
 }
+
+/** The host before the path is for URL parsers that require one; the parameter takes precedence. */
+const pathTo = ({ host }: EmbeddedPostgres['connection']): string =>
+  `localhost:${PORT}/${DATABASE}?host=${encodeURIComponent(host)}`;
+
+/** Without TLS, even if PGSSLMODE or PGSSLNEGOTIATION asks for it: they are meant for other servers. */
+const urlOf = (connection: EmbeddedPostgres['connection']): string =>
+  `postgresql://${ROLE}:${connection.password}@${pathTo(connection)}&sslmode=disable&sslnegotiation=postgres`;
 
 /** Restarts a killed server at the same socket, so that pools recover. Returns a function that leaves the database. */
 function superviseServer(opening: Opening, first: Presence): () => Promise<void> {
@@ -153,7 +159,7 @@ async function connectPresence(
   const { cluster, passwordFile } = place;
   if (connection.host === '') return undefined;
   const limits = { lock_timeout: START_TIMEOUT_MS, connectionTimeoutMillis: CONNECT_TIMEOUT_MS };
-  const client = new Client({ ...connection, ...limits });
+  const client = new Client({ connectionString: urlOf(connection), ...limits });
   const ended = new Promise<void>((resolve) => client.once('end', () => resolve()));
   client.on('error', () => undefined); // 'end' follows, and is handled
   try {

@@ -174,6 +174,17 @@ describe('the embedded database', () => {
     }
   });
 
+  test('is opened without TLS, whatever is set for other servers', async () => {
+    const dataDir = await folderWithDatabase();
+    vi.stubEnv('PGSSLMODE', 'require');
+    vi.stubEnv('PGSSLNEGOTIATION', 'direct');
+    try {
+      expect(await query(await open(dataDir), 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  });
+
   test.runIf(process.platform === 'linux')('inherits no environment variables', async () => {
     const dataDir = await folderWithDatabase();
     await openElsewhere(dataDir, { env: { ...process.env, SECRET: 'x' } });
