@@ -1,4 +1,5 @@
 /** Sentences built from the errors of a request. */
+import { maximumErrors } from '../limits.ts';
 import type { ProblemError } from '../problem.ts';
 
 /** How many errors `detail` names; the rest are in `errors`. */
@@ -8,7 +9,9 @@ const most = 3;
 export function describeErrors({ errors }: { errors: readonly ProblemError[] }, named = most): string {
   const sentences = errors.slice(0, named).map(sentenceOf);
   const more = errors.length - named;
-  if (more > 0) sentences.push(`There ${more === 1 ? 'is 1 more problem' : `are ${more} more problems`}; see errors.`);
+  // Validation stops at the maximum, so there can be others.
+  const count = errors.length < maximumErrors ? String(more) : `at least ${more}`;
+  if (more > 0) sentences.push(`There ${more === 1 ? 'is 1 more problem' : `are ${count} more problems`}; see errors.`);
   return sentences.join(' ') || 'The request is not valid.';
 }
 

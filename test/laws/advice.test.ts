@@ -47,6 +47,10 @@ const requests: [string, string][] = [
     '400 limit must be a whole number from 1 to 100. sort must be one of createdAt, -createdAt, updatedAt, -updatedAt, name, -name. Did you mean "name"? Unknown parameter "nope". There is 1 more problem; see errors.',
   ],
   [
+    `/v1/customers?${Array.from({ length: 60 }, (_, index) => `p${index}=1`).join('&')}`,
+    '400 Unknown parameter "p0". Unknown parameter "p1". Unknown parameter "p2". There are at least 47 more problems; see errors.',
+  ],
+  [
     '/v1/customers?metadata[a]=&limti=5',
     '400 metadata[a] must not be empty; omit the parameter instead. Unknown parameter "limti". Did you mean "limit"?',
   ],
