@@ -1,4 +1,5 @@
 /** JSON Merge Patch (RFC 7396), and its use on stored records, in which absent values are null. */
+import { parseInstant } from '../../contract/instant.ts';
 import type { ProblemError } from '../../contract/problem.ts';
 import { fieldError } from '../problems/problem.ts';
 
@@ -43,6 +44,10 @@ export function changedReadOnly(sent: Readonly<Record<string, unknown>>, present
   const given = Object.entries(sent).filter(([, value]) => value !== undefined);
   const shown = given.length > 0 ? present() : {};
   return given
-    .filter(([field, value]) => value !== Reflect.get(shown, field))
+    .filter(([field, value]) => !isSame(value, Reflect.get(shown, field)))
     .map(([field]) => fieldError(field, 'read_only_field', 'is set by the server and differs from what is stored'));
 }
+
+/** Programs that parse times print them in another form, such as with +00:00 for the Z, or without trailing zeros. */
+const isSame = (sent: unknown, shown: unknown): boolean =>
+  sent === shown || (typeof sent === 'string' && parseInstant(sent) === shown);

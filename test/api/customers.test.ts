@@ -276,7 +276,10 @@ describe('PATCH /v1/customers/{customerId}', () => {
       '/etag read_only_field',
       '/id read_only_field',
     ]);
-    expect(await tenant.client.customers.get(before.id)).toEqual(before);
+    // As programs print the times that they have parsed.
+    const createdAt = before.createdAt.replace('Z', '000+00:00');
+    const updatedAt = before.updatedAt.replace(/\.?0*Z/, 'Z');
+    expect(await patch(tenant, before.id, invalid({ ...before, createdAt, updatedAt }))).toEqual(before);
   });
 
   test('concurrent patches of different fields and metadata keys are all kept', async () => {
