@@ -250,6 +250,7 @@ describe('the commands', { shuffle: false }, () => {
     const names = [...overview.matchAll(/^ {2}([a-z]+) {2,}/gm)].map(([, name = '']) => name);
     expect(names.length).toBeGreaterThan(10);
     for (const name of names) expect(await helpOf(name)).toContain(`npx proposal-api ${name}`);
+    expect(await helpOf('keys', 'create')).toMatch(/what the key is for \(required\) --expires [^-]* -h/);
     const file = join(folder, 'openapi.json');
     expect(await run('openapi', '--output', file)).toMatchObject({ status: 0, out: '' });
     expect(JSON.parse(await readFile(file, 'utf8')).openapi).toMatch(/^3\.1/);

@@ -1,5 +1,5 @@
 /** The command line: the table of commands, and how a failure is reported. */
-import { Command, CommanderError } from '@commander-js/extra-typings';
+import { Command, CommanderError, Help } from '@commander-js/extra-typings';
 import { UsageError } from '../config.ts';
 import { readVersion } from '../files.ts';
 import { isSettingsProblem } from '../problems/problem.ts';
@@ -32,6 +32,8 @@ const commands: Record<string, [summary: string, load: Load]> = {
 /** A newline inside a paragraph only wraps the source. */
 const withoutLineBreaks = (text: string): string => text.trim().replaceAll(/(?<!\n)\n(?!\n)/g, ' ');
 
+const help = new Help();
+
 async function declareAll(words: string[]): Promise<Command> {
   const program = new Command('npx proposal-api')
     .version(readVersion(), '-v, --version', 'print the version')
@@ -40,7 +42,10 @@ async function declareAll(words: string[]): Promise<Command> {
     .exitOverride()
     // An error is printed once, below.
     .configureOutput({ outputError: () => undefined })
-    .configureHelp({ commandDescription: (command) => withoutLineBreaks(command.description()) });
+    .configureHelp({
+      commandDescription: (command) => withoutLineBreaks(command.description()),
+      optionDescription: (option) => `${help.optionDescription(option)}${option.mandatory ? ' (required)' : ''}`,
+    });
   for (const [name, [summary, load]] of Object.entries(commands)) {
     const command = program.command(name).summary(summary);
     if (words.includes(name)) (await load()).declare(command);
