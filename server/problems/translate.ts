@@ -40,7 +40,6 @@ function comesFromConnection(error: Error): boolean {
 
 const bodyErrors: Readonly<Record<string, () => Problem>> = {
   'entity.too.large': () => new Problem('payload_too_large'),
-  'encoding.unsupported': () => new Problem('unsupported_media_type', { contentEncoding: true }),
   'request.aborted': () => new Problem('malformed_request', { fault: 'cut_off' }),
   // The client has gone before its body was read.
   'stream.not.readable': () => new Problem('malformed_request', { fault: 'cut_off' }),
