@@ -82,7 +82,7 @@ const describeAll = (issues: readonly SingleIssue[], place: Place, sent: Sent): 
 function describe({ issue, key }: SingleIssue, place: Place, sent: Sent): ProblemError {
   const path = issue.path.map(String);
   if (key !== undefined) return unknownName(key, path, place, sent);
-  const value = issue.input ?? valueAt(place === 'body' ? sent.body : sent.query, path);
+  const value = valueAt(place === 'body' ? sent.body : sent.query, path);
   const explained = explain(issue, value);
   return entry(place, path, place === 'body' ? explained : { ...explained, code: outsideBody(place, explained) });
 }
