@@ -101,9 +101,6 @@ function explain(problem: Problem): string {
   const { code, errors } = problem;
   const message = errors.length > 1 ? describeErrors({ errors }, errors.length) : problem.message;
   const { existingId } = problem.body('', '');
-  const suggestions = errors.flatMap(({ field, suggestion }) =>
-    suggestion === undefined || message.includes(suggestion) ? [] : [` For ${field}, did you mean "${suggestion}"?`],
-  );
   const existing = existingId === undefined ? '' : ` It is ${existingId}.`;
-  return `${code}: ${message}${existing}${suggestions.join('')}`;
+  return `${code}: ${message}${existing}`;
 }
