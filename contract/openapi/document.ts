@@ -82,14 +82,13 @@ export const mapValues = <Value, Result>(
 /** The schema with `change` applied to each schema in it, innermost first. */
 export function mapSchema(schema: Schema, change: (schema: Schema) => Schema): Schema {
   const inner = (part: Schema) => mapSchema(part, change);
-  const { properties, items, additionalProperties, anyOf, allOf } = schema;
+  const { properties, items, additionalProperties, anyOf } = schema;
   return change({
     ...schema,
     ...(properties && { properties: mapValues(properties, inner) }),
     ...(items && { items: inner(items) }),
     ...(typeof additionalProperties === 'object' && { additionalProperties: inner(additionalProperties) }),
     ...(anyOf && { anyOf: anyOf.map(inner) }),
-    ...(allOf && { allOf: allOf.map(inner) }),
   });
 }
 
