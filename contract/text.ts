@@ -112,9 +112,11 @@ export function textWithRule(
  */
 export function oneOf<const T extends readonly [string, ...string[]]>(
   values: T,
-  meta: { description: string; example?: T[number]; typeName?: string },
+  meta: { description: string; example?: T[number]; typeName: string },
 ) {
   const { description, example = values[0], typeName } = meta;
-  const type = z.enum(values).meta({ description, examples: [example] });
-  return typeName === undefined ? type : type.register(typeNames, { typeName });
+  return z
+    .enum(values)
+    .meta({ description, examples: [example] })
+    .register(typeNames, { typeName });
 }
