@@ -60,7 +60,7 @@ function checkStorable(value: string, max: number, multiline: boolean): Failure 
 }
 
 /** The value as it is stored (at most `max` code points, NFC-normalized and trimmed), or the error if it cannot be. */
-export function cleanText(value: string, max: number, multiline = false): string | Failure {
+export function cleanText(value: string, max: number, multiline: boolean): string | Failure {
   const rejected = checkNormalizable(value, max);
   if (rejected) return rejected;
   const clean = normalize(value, multiline);
