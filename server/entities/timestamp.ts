@@ -11,7 +11,7 @@ export function toRfc3339(stored: string): string {
 /** A moment: an RFC 3339 string in the program, as in the API, so that text order is time order. */
 export class Timestamp extends Type<string, string> {
   override convertToJSValue(value: string): string {
-    return value.endsWith('Z') ? value : toRfc3339(value);
+    return toRfc3339(value);
   }
 
   override getColumnType(): string {
