@@ -75,7 +75,7 @@ export const Upload = defineEntity({
     inspection: optionalJson<object>(),
     state: p.text().$type<UploadState>(),
     bytesRead: p.bigint('number').onCreate(() => 0),
-    bytesTotal: p.bigint('number').onCreate(() => 0),
+    bytesTotal: p.bigint('number'),
     rowsRead: p.integer().onCreate(() => 0),
     rows: p.json<UploadRow[]>().onCreate(() => []),
     /** Of the dry run, later of the import. */
