@@ -25,7 +25,7 @@ export type ImportView = {
   mapping?: Html | undefined;
   /** Earlier imports. */
   ended?: Upload[];
-  fields?: Record<'customers' | 'items', FieldInfo[]>;
+  fields: Record<'customers' | 'items', FieldInfo[]>;
   rejectedExport?: Rejected;
 };
 
@@ -64,7 +64,7 @@ function uploadForm(visit: Visit, { rejected, fields }: ImportView): Html {
     'import',
     'Import a file',
     html`${postForm(visit, '/settings/imports', content, attributes)}
-    ${fields && collapsible('fields', 'The fields', html`${fieldList('Customers', fields.customers)} ${fieldList('Items', fields.items)}`)}`,
+    ${collapsible('fields', 'The fields', html`${fieldList('Customers', fields.customers)} ${fieldList('Items', fields.items)}`)}`,
   );
 }
 
