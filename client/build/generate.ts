@@ -76,7 +76,7 @@ function schemaOf(part: unknown): z.ZodType | undefined {
 }
 
 function successOf(route: AppRoute): z.ZodType {
-  const schema = schemaOf(route.responses[200]) ?? schemaOf(route.responses[201]);
+  const schema = schemaOf(route.responses[200]);
   if (!schema) throw new Error(`${route.method} ${route.path} has no successful response.`);
   return schema;
 }
