@@ -4,13 +4,21 @@ import { runCommandLine } from '../server/commands/command-line.ts';
 
 export type Ran = { status: number; out: string; err: string };
 
-/** Runs a command with these variables and this standard input. */
-export async function runCommand(words: string[], variables: NodeJS.ProcessEnv, input = ''): Promise<Ran> {
+type Typed = { typed: string };
+
+/** Runs a command with these variables and this standard input, which may be typed at a terminal. */
+export async function runCommand(
+  words: string[],
+  variables: NodeJS.ProcessEnv,
+  input: string | Typed = '',
+): Promise<Ran> {
   const { env, stdin } = process;
   const [out, err]: [string[], string[]] = [[], []];
   const restore = [collecting(process.stdout, out), collecting(process.stderr, err)];
   process.env = { ...env, ...variables };
-  Object.defineProperty(process, 'stdin', { value: Readable.from([Buffer.from(input)]), configurable: true });
+  const isTTY = typeof input === 'object';
+  const value = Object.assign(Readable.from([Buffer.from(isTTY ? input.typed : input)]), { isTTY });
+  Object.defineProperty(process, 'stdin', { value, configurable: true });
   try {
     const status = await runCommandLine(words);
     return { status, out: out.join(''), err: err.join('') };

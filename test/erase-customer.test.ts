@@ -409,6 +409,22 @@ describe('the customers command', () => {
     expect(JSON.parse(again.out)).toEqual({ id, erased: false });
   });
 
+  test('asks at a terminal, and erases only after a yes', async () => {
+    const tenant = await world.organization();
+    const { id } = await createPerson(tenant);
+    const words = ['customers', 'erase', id, '--organization', tenant.organization.slug];
+    const type = (typed: string) => runCommand(words, { DATABASE_URL: inject('databaseUrl') }, { typed });
+    const question = (proposals: string) =>
+      `Erase the personal data of ${person.name} (${id})${proposals}? This cannot be undone. Type "yes" to continue: `;
+    expect(await type('y\n')).toEqual({ status: 1, out: '', err: `${question('')}error: Nothing was erased.\n` });
+    await importInto(world, tenant).rows('proposals', proposal);
+    expect(await type(' Yes \n')).toEqual({
+      status: 0,
+      out: `Erased ${id}.\n`,
+      err: question(', including in 1 proposal'),
+    });
+  });
+
   test('rejects an invalid id, and an id of another organization', async () => {
     const [tenant, neighbour] = [await world.organization(), await world.organization()];
     const { id } = await createPerson(tenant);
