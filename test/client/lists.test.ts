@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { proposal } from '../records.ts';
 import { useWorld } from '../world.ts';
 import { all, clientOf, failureOf, named, newClient } from './calling.ts';
@@ -41,6 +41,17 @@ describe('lists', () => {
     expect(pages.map(({ data }) => data.map(({ name }) => name))).toEqual([['a', 'b'], ['c']]);
     const { data, status, rateLimit } = await list.withResponse();
     expect([data, status, rateLimit?.limit]).toEqual([await list, 200, 100]);
+  });
+
+  test('can be used as a promise', async () => {
+    const { client } = await newClient(world);
+    const ended = vi.fn<() => void>();
+    expect(await client.customers.list().catch(String).finally(ended)).toMatchObject({ data: [] });
+    // A caller without types.
+    const wrong = client.customers.list(JSON.parse('{"limit":0}'));
+    expect(await wrong.catch((error: unknown) => error)).toMatchObject({ status: 400 });
+    await expect(wrong.finally(ended)).rejects.toMatchObject({ status: 400 });
+    expect(ended).toHaveBeenCalledTimes(2);
   });
 
   test('sends every kind of filter as the server understands it', async () => {
