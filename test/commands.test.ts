@@ -209,6 +209,14 @@ describe('the commands', { shuffle: false }, () => {
     expect(await errorOf({ DATABASE_URL }, 'migrate')).toMatch(/^error: The database at DATABASE_URL[^\n]*\n$/);
     taken.close();
     expect(await errorOf({}, 'nonsense')).toMatch(/^error: unknown command/);
+    for (const [words, sentence] of [
+      ['serve --workers 0', 'It must be a whole number from 1 to 128.'],
+      ['serve --workers 1.5', 'It must be a whole number from 1 to 128.'],
+      ['organizations create --slug Acme', 'It must have 1 to 50 of the characters a-z, 0-9 and -,'],
+      ['organizations create --currency EURO', 'It must be an ISO 4217 code such as USD.'],
+      ['keys list --organization ', 'It must not be empty.'],
+    ] as const)
+      expect(await errorOf({}, ...words.split(' '))).toContain(sentence);
     // The one that a process prints and exits with.
     expect(await run('keys', 'list', '--organisation', 'acme')).toMatchObject({
       status: 1,
