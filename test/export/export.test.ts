@@ -1,6 +1,7 @@
-import { mkdtemp, readdir, readlink, rmdir } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, readlink, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { exportRecords } from '../../server/export/export-records.ts';
 import { atLeast } from '../../server/records/sql.ts';
@@ -352,6 +353,24 @@ describe('a reader that is slower than the database', () => {
     await new Promise(setImmediate);
     expect(taken).toBe(then);
   });
+});
+
+test('the command writes a file in the format of its name, and compresses it if that ends in .gz', async () => {
+  const { tenant, importing } = await start();
+  await importing.rows('customers', { externalId: 'C-1', name: 'Ana' });
+  const folder = await mkdtemp(join(tmpdir(), 'proposal-api-export-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const [csv, compressed, lines] = ['c.csv', 'c.CSV.GZ', 'c.ndjson.gz'].map((name) => join(folder, name));
+  for (const file of [csv, compressed, lines])
+    expect(
+      await runCommand(['export', 'customers', String(file), '--organization', tenant.organization.slug], {
+        DATABASE_URL: inject('databaseUrl'),
+      }),
+    ).toEqual({ status: 0, out: '', err: '1 customers exported\n' });
+  const text = await readFile(String(csv), 'utf8');
+  expect(text).toMatch(/^id,externalId,.*\r\n\w+,C-1,/);
+  expect(gunzipSync(await readFile(String(compressed))).toString()).toBe(text);
+  expect(JSON.parse(gunzipSync(await readFile(String(lines))).toString())).toMatchObject({ externalId: 'C-1' });
 });
 
 test('the command exports what has changed since a time, no matter when it was created, and marks CSV with --bom', async () => {
