@@ -442,11 +442,29 @@ describe('an export of another tool', () => {
       { type: 'service', status: 'archived', description: 'One\ntwo', taxable: true },
     ],
     ['items', '*ItemCode,ItemName,SalesUnitPrice\nMUG,,20\n', 'MUG', 'Xero (inventory items)', { name: 'MUG' }],
+    [
+      'customers',
+      'id,Email,Name,Created (UTC),Delinquent\ncus_2,,,2025-03-19 05:57,false\n',
+      'cus_2',
+      'Stripe (customers)',
+      { name: 'cus_2' },
+    ],
   ] as const)('may have different headers or missing values: %s, %s', async (kind, text, id, name, wanted) => {
     const { csv, fetch } = await start();
     expect((await csv(kind, text)).errors).toEqual([]);
     expect((await csv(kind, text)).notes[0]).toBe(`Recognized as an export from ${name}.`);
     expect(await fetch(kind, id)).toMatchObject(wanted);
+  });
+
+  test.each([
+    ['HubSpot (products)', 'Service', 'Inventory'],
+    ['QuickBooks (products and services)', ',Service,', ',Inventory,'],
+    ['WooCommerce (products)', 'simple, virtual', 'simple'],
+  ])('has products as well as services: %s', async (name, service, product) => {
+    const { csv, fetch } = await start();
+    const [, kind = 'items', text = '', id = ''] = exportsOf.find(([known]) => known === name) ?? [];
+    await csv(kind, text.replace(service, product));
+    expect((await fetch(kind, id)).type).toBe('product');
   });
 
   test.each([
