@@ -186,6 +186,32 @@ describe('importing proposals', () => {
     ]);
   });
 
+  test('takes a customer and an item by their ids, but not those of another organization', async () => {
+    const { tenant, importing, fetch, save } = await start();
+    const idsOf = async (one: typeof tenant) => [
+      (await fetchRecord(one, 'customers', 'C-1')).id,
+      (await fetchRecord(one, 'items', 'I-1')).id,
+    ];
+    const row = ([customerId, itemId]: string[]) => ({
+      ...sent,
+      customerExternalId: undefined,
+      customerId,
+      lineItems: [{ itemId, type: 'product', name: 'Chai', quantity: 1, unitPrice: 1 }],
+    });
+    const own = await idsOf(tenant);
+    expect((await save(row(own))).errors).toEqual([]);
+    expect(await fetch('P-1')).toMatchObject({ customerId: own[0], lineItems: [{ itemId: own[1] }] });
+    const theirs = await idsOf((await start()).tenant);
+    expect((await save({ ...row(theirs), externalId: 'P-2', number: 'N-2' })).errors).toEqual([
+      { line: 1, field: 'customerId', code: 'not_found', message: `matches no customer: ${theirs[0]}` },
+      { line: 1, field: 'lineItems.0.itemId', code: 'not_found', message: `matches no item: ${theirs[1]}` },
+    ]);
+    const message = 'matches no proposal here; to create one, give it an externalId';
+    expect(
+      (await importing.rows('proposals', { ...draft, externalId: undefined, id: exampleId('prp') })).errors,
+    ).toEqual([{ line: 1, field: 'id', code: 'not_found', message }]);
+  });
+
   test('rejects an id that names another record than the externalId, but not one from elsewhere', async () => {
     const { tenant, importing, fetch, save } = await start();
     await importing.rows('customers', { externalId: 'C-2', name: 'Bo' });
