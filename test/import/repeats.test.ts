@@ -115,6 +115,18 @@ test('a row without an externalId changes the record that an earlier row with on
   expect(await fetchRecord(tenant, 'customers', 'R-1')).toMatchObject({ name: 'Ana' });
 });
 
+test('a row is rejected if several records have the email address that it is matched by', async () => {
+  const tenant = await world.organization();
+  const email = 'ana@example.com';
+  await importInto(world, tenant).rows('customers', { externalId: 'R-1', email }, { externalId: 'R-2', email });
+  const { rows } = importInto(world, tenant, { choices: { match: 'email' } });
+  const message = 'belongs to several records; match by externalId, or correct those records first';
+  expect(await rows('customers', { email: 'Ana@example.com', name: 'Ana' })).toMatchObject({
+    updated: 0,
+    errors: [{ line: 1, field: 'email', code: 'conflict', message }],
+  });
+});
+
 test('rows with one sku are noted, by which the later one wins', async () => {
   const tenant = await world.organization();
   const { rows } = importInto(world, tenant, { choices: { match: 'sku' } });
