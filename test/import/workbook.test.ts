@@ -100,8 +100,9 @@ test('reads the numbers, dates and booleans of a workbook as they are', async ()
   const row = [number('1001'), 'product', 'Stuhl', number('1.125'), coded('t="b"><v>0</v>'), date, date];
   const dates = ['2026-01-02T03:04:05.678Z', '2026-01-02T00:00:00.000Z'].map((at) => coded(`t="d"><v>${at}</v>`));
   const sums = [number('1002'), 'product', 'Tisch', number('0.30000000000000004'), coded('>'), ...dates];
-  const { tenant, report } = await run(workbook(table(names, row, sums)), 'items');
-  expect(report).toMatchObject({ read: 2, created: 2, errors: [] });
+  const yes = [number('1003'), 'product', coded('t="b"><v>1</v>'), number('1'), coded('t="b"><v>1</v>')];
+  const { tenant, report } = await run(workbook(table(names, row, sums, yes)), 'items');
+  expect(report).toMatchObject({ read: 3, created: 3, errors: [] });
   expect(await fetchRecord(tenant, 'items', '1001')).toMatchObject({
     unitPrice: '1.125',
     taxable: false,
@@ -113,6 +114,7 @@ test('reads the numbers, dates and booleans of a workbook as they are', async ()
     createdAt: '2026-01-02T03:04:05.678Z',
     description: '2026-01-02',
   });
+  expect(await fetchRecord(tenant, 'items', '1003')).toMatchObject({ name: 'TRUE', taxable: true });
 });
 
 test.each([
