@@ -53,6 +53,8 @@ describe('the log', () => {
       `/v1/customers/ak%5Flive%5F${secret}`,
       `/v1/customers/${encoded(key)}`,
       `/v1/customers/${encoded(encoded(key))}`,
+      // More often than anyone decodes it.
+      `/v1/customers/ak%${'25'.repeat(20)}5Flive_${secret}`,
       `/v1/customers/ak_live_${encoded(secret)}`,
       `/v1/customers/${key.toUpperCase()}`,
       `/v1/${key}`,
