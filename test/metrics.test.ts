@@ -26,6 +26,14 @@ async function scrape(): Promise<Record<string, number>> {
 }
 
 describe('GET /metrics', () => {
+  test('is the only route of its server, and 503 if it cannot be read', async () => {
+    const read = () => Promise.reject(new Error('It cannot be read.'));
+    const { url, close } = await serveMetrics({ host: '127.0.0.1', port: 0, read });
+    cleanups.push(close);
+    const statuses = [fetch(url), fetch(`${url}?a=b`), fetch(url, { method: 'POST' }), fetch(new URL('/', url))];
+    expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([503, 503, 404, 404]);
+  });
+
   test('counts webhook attempts by outcome, and shows pending events', async () => {
     const tenant = await world.organization();
     const [works, fails] = [await useReceiver(), await useReceiver()];
