@@ -71,6 +71,8 @@ describe('traces', () => {
     const created = await call('POST', '/v1/customers', { name: 'Traced Secretly' }, { traceparent });
     const listed = await call('GET', '/v1/customers', undefined, { traceparent });
     const { pool } = world.database;
+    const unsampled = { traceparent: `00-${traceId.replace('4', '5')}-00f067aa0ba902b7-00` };
+    expect((await call('GET', '/v1/customers', undefined, unsampled)).status).toBe(200);
     const failing = `begin raise exception using errcode = '53100'; end`;
     await pool.query(`create function broken() returns boolean language plpgsql as $$ ${failing} $$`);
     await pool.query('alter table items add constraint breaks check (broken()) not valid');
@@ -83,6 +85,7 @@ describe('traces', () => {
     const spans = collector.received.flatMap(({ resourceSpans }) =>
       resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)),
     );
+    expect(spans.filter((span) => span.traceId.startsWith('5bf92f'))).toEqual([]);
     const ours = spans.filter((span) => span.traceId === traceId);
     // Code 2 is an error.
     const failures = ours.filter(({ status }) => status?.code === 2);
@@ -138,6 +141,7 @@ describe('tracing', () => {
   test.each([
     [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://localhost:4318/v1/traces' }],
     [{ OTEL_TRACES_EXPORTER: 'otlp', OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.1' }],
+    [{ OTEL_TRACES_EXPORTER: 'otlp', OTEL_TRACES_SAMPLER: 'parentbased_always_off' }],
   ])('is on with %o', async (environment) => {
     const tracing = await openTracing(readConfig(environment));
     expect(tracing).toBeDefined();
