@@ -106,6 +106,22 @@ describe('a signed request', () => {
     expect(await unwrapWebhook(body, lists, secret, { now })).toEqual(JSON.parse(body));
   });
 
+  test('is accepted as long as toleranceSeconds says, before and after its time', async () => {
+    const secret = newSecret();
+    for (const [seconds, toleranceSeconds] of [
+      [-600, 600],
+      [600, 600],
+      [0, 0],
+    ] as const)
+      expect(
+        await unwrapWebhook(body, signed([secret], body, timestamp + seconds), secret, { now, toleranceSeconds }),
+      ).toEqual(JSON.parse(body));
+    for (const seconds of [-601, 601])
+      await expect(
+        unwrapWebhook(body, signed([secret], body, timestamp + seconds), secret, { now, toleranceSeconds: 600 }),
+      ).rejects.toThrow(WebhookVerificationError);
+  });
+
   test('is accepted with the old or the new secret while one replaces the other', async () => {
     const [old, fresh] = [newSecret(), newSecret()];
     const headers = signed([fresh, old]);
