@@ -152,6 +152,28 @@ describe('sessions', () => {
     expect((await visiting.get(path)).status).toBe(200);
   });
 
+  test('have the names of their browsers and systems', async () => {
+    const { member } = await scene();
+    const apple = 'AppleWebKit/605.1.15 (KHTML, like Gecko)';
+    const iPhone = `Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) ${apple}`;
+    for (const [agent, name] of [
+      ['Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0', 'Firefox on Linux'],
+      [`Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) ${apple} Version/18.5 Safari/605.1.15`, 'Safari on macOS'],
+      [`${iPhone} Version/18.5 Mobile/15E148 Safari/604.1`, 'Safari on iOS'],
+      [`${iPhone} CriOS/140.0.0.0 Mobile/15E148 Safari/604.1`, 'Chrome on iOS'],
+      [`${iPhone} FxiOS/140.0 Mobile/15E148 Safari/605.1.15`, 'Firefox on iOS'],
+      [`${iPhone} Version/18.5 EdgiOS/140.0.0.0 Mobile/15E148 Safari/604.1`, 'Edge on iOS'],
+      ['Mozilla/5.0 (Linux; Android 10; K) Chrome/140.0.0.0 Mobile Safari/537.36 EdgA/140.0.0.0', 'Edge on Android'],
+      ['Mozilla/5.0 (Windows NT 10.0; Win64; x64) Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0', 'Edge on Windows'],
+      ['Mozilla/5.0 (X11; CrOS x86_64 14541.0.0) Chrome/140.0.0.0 Safari/537.36', 'Chrome'],
+      ['curl/8.14.1', 'Another program'],
+    ] as const) {
+      const visiting = visit(world.url, { 'user-agent': agent });
+      await visiting.post('/settings/sign-in', { email: member.email, password });
+      expect((await visiting.get(path)).text).toMatch(new RegExp(`>${name}\\s+<[^>]+>This session`));
+    }
+  });
+
   test('of someone else cannot be ended', async () => {
     const { tenant, visiting } = await scene();
     const other = await scene();

@@ -129,10 +129,10 @@ const endForm = (visit: Visit, { id, userAgent }: Session) =>
   );
 
 const browsers: [RegExp, string][] = [
-  [/Edg\//, 'Edge'],
+  [/Edg(?:A|iOS)?\//, 'Edge'],
   [/OPR\//, 'Opera'],
-  [/Firefox\//, 'Firefox'],
-  [/Chrome\//, 'Chrome'],
+  [/(?:Firefox|FxiOS)\//, 'Firefox'],
+  [/(?:Chrome|CriOS)\//, 'Chrome'],
   [/Safari\//, 'Safari'],
 ];
 const systems: [RegExp, string][] = [
