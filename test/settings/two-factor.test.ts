@@ -434,7 +434,11 @@ describe('a person in two organizations', () => {
     const admin = await signIn(world, await someone(world, tenant, 'admin'));
     const at = `/settings/members/${publicId('member', member.id)}/two-factor`;
     expect((await admin.get(at)).status).toBe(200);
-    return admin.submit(at);
+    const { location } = await admin.submit(at);
+    expect((await admin.get(location ?? '')).text).toContain(
+      `two-factor authentication of ${member.name} has been reset.`,
+    );
+    return { location };
   };
 
   test('has one app for both: a guess at it counts once, and it is turned off for both', async () => {
