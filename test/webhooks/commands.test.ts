@@ -62,6 +62,7 @@ describe('webhooks', () => {
     });
     expect((await act('replace-secret', listed.id, '--overlap', 'now')).out).toMatch(/^whsec_\S{44}\n$/);
     expect((await act('off', listed.id)).out).toBe('Books is off.\n');
+    expect(JSON.parse((await run('list', '--json')).out)).toMatchObject([{ name: 'Books', status: 'off' }]);
     expect(await act('test', listed.id)).toMatchObject({
       status: 1,
       err: expect.stringContaining('Switch it on first'),
