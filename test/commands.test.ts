@@ -49,8 +49,9 @@ function collect(stream: NodeJS.ReadableStream): { text: string } {
 
 async function serve(
   more: NodeJS.ProcessEnv = {},
+  ...words: string[]
 ): Promise<{ child: ChildProcess; url: string; out: { text: string }; err: { text: string } }> {
-  const child = spawn(process.execPath, [program, 'serve'], {
+  const child = spawn(process.execPath, [program, 'serve', ...words], {
     env: { ...environment, ...more },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -109,11 +110,19 @@ describe('the commands', { shuffle: false }, () => {
   });
 
   test('serve creates no demo in production unless asked', async () => {
-    const { child, out } = await serve({ NODE_ENV: 'production', DATA_DIR: join(folder, 'production') });
+    const production = { NODE_ENV: 'production', DATA_DIR: join(folder, 'production') };
+    const { child, out } = await serve(production);
     expect(out.text).not.toContain('demo');
     expect(await stop(child)).toBe(0);
-    const variables = { ...environment, DATABASE_URL: '', DATA_DIR: join(folder, 'production') };
+    const variables = { ...environment, DATABASE_URL: '', ...production };
     expect(await runCommand(['organizations', 'list', '--json'], variables)).toMatchObject({ status: 0, out: '[]\n' });
+    const asked = await serve(production, '--demo');
+    expect(asked.out.text).toContain("The demo's API key and passwords are in");
+    expect(await stop(asked.child)).toBe(0);
+    await rm(join(folder, 'production', 'demo.txt'));
+    const again = await serve(production, '--demo');
+    expect(again.out.text).toContain('The key of the demo was shown only once;');
+    expect(await stop(again.child)).toBe(0);
   });
 
   test('creates organizations, members and keys from a shell, with and without the server running', async () => {
