@@ -1,7 +1,7 @@
 /** The Webhooks pages: who may use them, what they show, and what they never show again. */
 import { describe, expect, test } from 'vitest';
 import { createDestinations } from '../../server/outgoing/addresses.ts';
-import { changeEndpoint, createEndpoint } from '../../server/webhooks/endpoints.ts';
+import { changeEndpoint, createEndpoint, maximumEndpoints } from '../../server/webhooks/endpoints.ts';
 import { listEndpoints } from '../../server/webhooks/log.ts';
 import { auditLog, formIn, signIn, someone } from '../settings/visiting.ts';
 import type { Visit } from '../settings/visiting.ts';
@@ -81,6 +81,25 @@ describe('an admin', () => {
       'webhook_switched_on Zap',
       'webhook_removed Zap',
     ]);
+  });
+
+  test('sees which endpoint fails, which needs the Team plan, and that there is no room for another', async () => {
+    const { tenant, visiting } = await scene();
+    const { pool } = world.database;
+    const fields = { url: (await useReceiver()).url, 'event item.created': 'on' };
+    for (let index = 0; index < maximumEndpoints; index += 1) {
+      expect((await visiting.get(path)).text).toContain('Create an endpoint');
+      await create(visiting, { ...fields, name: `Endpoint ${index}` });
+    }
+    const full = (await visiting.get(path)).text;
+    expect(full).not.toContain('Create an endpoint');
+    expect(full).toContain('All 10 endpoints are in use. Remove one to create another.');
+    expect(full).not.toContain('Failing');
+    const failing = `update webhook_endpoints set failing_since = now() where organization_id = $1 and name = 'Endpoint 3'`;
+    await pool.query(failing, [tenant.organization.id]);
+    expect((await visiting.get(path)).text.match(/Failing<[^>]+> <small>since/g)).toHaveLength(1);
+    await pool.query(`update organizations set plan = 'free' where id = $1`, [tenant.organization.id]);
+    expect((await visiting.get(path)).text.match(/Needs Team/g)).toHaveLength(maximumEndpoints);
   });
 
   test('sees that the events of an endpoint that is off are waiting', async () => {
