@@ -26,12 +26,7 @@ export async function filesWithVersion(root: string): Promise<string[]> {
   ];
 }
 
-/** Every copy of the version in the text of a file. */
-export const versionsIn = ({ file, text }: Edit): string[] =>
-  copies
-    .filter(({ files }) => files.test(file))
-    .flatMap(({ pattern }) => [...text.matchAll(new RegExp(pattern, 'g'))].map(([version]) => version));
-
+/** With another version in every copy. */
 export function withVersion({ file, text }: Edit, version: string): Edit {
   const changed = copies
     .filter(({ files }) => files.test(file))

@@ -13,7 +13,6 @@ import {
   isHigher,
   pendingVersion,
   preparedChangelog,
-  versionsIn,
   withVersion,
 } from '../../server/build/release-plan.ts';
 
@@ -25,10 +24,9 @@ describe('the version', () => {
 
   test('is the same everywhere, and a release changes every copy', async () => {
     const repeating = (await filesWithVersion(root)).map(read);
-    const found = repeating.flatMap(versionsIn);
-    expect(new Set(found)).toEqual(new Set([version]));
-    expect(found.length).toBeGreaterThan(8);
-    expect(repeating.map((text) => withVersion(text, '9.8.7')).flatMap(versionsIn)).toEqual(found.map(() => '9.8.7'));
+    const changed = repeating.map((edit) => withVersion(edit, '9.8.7'));
+    expect(changed.flatMap(({ text }) => text.match(/9\.8\.7/g) ?? []).length).toBeGreaterThan(8);
+    expect(changed.map((edit) => withVersion(edit, version))).toEqual(repeating);
   });
 
   test('is in every URL of the client', () => {
