@@ -153,6 +153,20 @@ describe('mail about keys', () => {
     for (const { email } of [member, removed, neighbor.admin, free.admin]) expect(received(email)).toEqual([]);
   });
 
+  test('names all keys for which a check finds a reason', async () => {
+    const tenant = await mailing.organization({ name: 'Acme' });
+    for (const name of ['CRM', 'Shop']) await tenant.anotherKey(name);
+    const expired = `update api_keys set ends_at = now() - interval '10 minutes', last_used_at = now()
+      where organization_id = $1 and name <> 'test'`;
+    await mailing.database.pool.query(expired, [tenant.organization.id]);
+    await expect.poll(() => received(tenant.admin.email).length).toBe(1);
+    // Without the line breaks of quoted-printable.
+    const text = received(tenant.admin.email)[0]?.text.replaceAll(/=\r?\n/g, '') ?? '';
+    expect(text).toContain('Subject: API keys of Acme need attention');
+    for (const name of ['CRM', 'Shop'])
+      expect(text).toMatch(new RegExp(`${name}\\S+ has expired, but a tool still uses`));
+  });
+
   test('is sent by one of several processes that check at once, and again if it could not be sent', async () => {
     const tenant = await world.organization();
     const key = await keyNamed(tenant, 'CRM');
