@@ -408,6 +408,7 @@ describe('a request that violates the protocol', () => {
     ['no form', '/token', { 'content-type': 'application/json' }, '{"grant_type":"authorization_code"}'],
     ['a different text encoding', '/token', { 'content-type': `${form}; charset=utf-16` }, 'code=x'],
     ['invalid compression', '/token', { 'content-type': form, 'content-encoding': 'gzip' }, 'code=x'],
+    ['a parameter sent twice', '/revoke', { 'content-type': form }, 'client_id=x&token=a&token=b'],
     ['too many parameters', '/token', { 'content-type': form }, 'a=1&'.repeat(30)],
     ['too many bytes', '/token', { 'content-type': form }, `code=${'x'.repeat(9_000)}`],
     ['no client', '/token', { 'content-type': form }, fields],
