@@ -260,6 +260,9 @@ describe('the tools', () => {
     expect((await callTool(tenant, 'find_customers', { limit: 12 })).value.records).toHaveLength(12);
     const { value } = await callTool(tenant, 'find_customers', { limit: 1, fields: ['createdAt'] });
     expect(Object.keys(value.records[0])).toEqual(['id', 'createdAt']);
+    // Agents also send one name instead of a list.
+    const { value: same } = await callTool(tenant, 'find_customers', { limit: 1, fields: 'createdAt' });
+    expect(same).toEqual(value);
   });
 
   test('read proposals, with lines only on request, and keep a typical page short', async () => {
