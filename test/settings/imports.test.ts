@@ -136,6 +136,20 @@ describe('an import', () => {
     expect(cut).not.toContain('Line 4: ');
   });
 
+  test('of JSON shows lists, numbers, cleared fields and the beginning of long texts before it starts', async () => {
+    const { tenant, visiting } = await start();
+    const row = { externalId: 'C-1', name: 'Ana', tags: ['vip', 'new'], phone: null, metadata: { size: 7 } };
+    await check(visiting, JSON.stringify({ ...row, notes: 'x'.repeat(101) }), { name: 'a.jsonl' });
+    expect((await rowOf(tenant))?.rows[0]?.values).toEqual([
+      ['externalId', 'C-1'],
+      ['name', 'Ana'],
+      ['tags', 'vip, new'],
+      ['phone', 'cleared'],
+      ['metadata.size', '7'],
+      ['notes', `${'x'.repeat(100)}…`],
+    ]);
+  });
+
   test('is uploaded, checked, started, and reported with its rejected rows', async () => {
     const { tenant, visiting } = await start();
     await tenant.client.customers.create({ externalId: 'C-1', name: 'Old' });
