@@ -1,10 +1,19 @@
 /** Mail, through the server at SMTP_URL. */
+import { Socket } from 'node:net';
 import type { Config } from '../config.ts';
 import { messageOf } from '../problems/message-of.ts';
 
 /** `to`: an address that the contract accepts, which is neither a list nor a group. */
 export type Mail = { to: string; subject: string; text: string };
-export type Mailer = { send(mail: Mail): Promise<void> };
+/** `withinMs` is for the whole mail, however little the server sends at a time. */
+export type Mailer = { send(mail: Mail, withinMs?: number): Promise<void> };
+
+export const mailLimits = {
+  /** As for a webhook: a process that stops waits for the mail that it is sending. */
+  totalMs: 15_000,
+  /** For a page that says whether the mail was sent: its response is due a little later. */
+  pageMs: 8_000,
+};
 
 export type MailOptions = { url: string; from: string };
 
@@ -21,15 +30,23 @@ export function mailOptions({
 
 /** `url` is `smtp://user:password@host:587`, or `smtps://…` for TLS from the start. */
 export function createMailer({ url, from }: MailOptions): Mailer {
-  const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 };
   return {
-    async send(mail) {
+    async send(mail, withinMs = mailLimits.totalMs) {
       // Loaded with the first mail.
       const { createTransport } = await import('nodemailer');
-      const sending = createTransport({ url, ...timeouts }, { from }).sendMail(mail);
-      await sending.catch((error: unknown) => {
+      // Before it connects, nobody else listens.
+      const socket = new Socket().on('error', () => undefined);
+      const sending = createTransport({ url, socket, connectionTimeout: withinMs }, { from }).sendMail(mail);
+      const late = new Error(`The mail server did not accept the mail within ${withinMs / 1000} seconds.`);
+      // Repeated, because a socket that is destroyed before it connects connects anyway.
+      const timer = setInterval(() => socket.destroy(late), withinMs);
+      try {
+        await sending;
+      } catch (error) {
         throw withoutAddresses(error);
-      });
+      } finally {
+        clearInterval(timer);
+      }
     },
   };
 }

@@ -31,8 +31,9 @@ export function createSwitchOff({ database, mailer, baseUrl, onError }: Parts) {
     const { name: organization } = await em().findOneOrFail(Organization, { id: organizationId });
     const admins = await em().find(Member, { role: 'admin', removedAt: null });
     const link = `${baseUrl()}/settings/webhooks/${publicId('endpoint', id)}`;
-    for (const { email } of admins)
-      await mailer.send(switchedOffMail(email, { organization, endpoint, reason, link })).catch(onError);
+    const facts = { organization, endpoint, reason, link };
+    // At once: if the mail server hangs, this process must still stop in time.
+    await Promise.all(admins.map(({ email }) => mailer.send(switchedOffMail(email, facts)).catch(onError)));
   };
 }
 

@@ -2,11 +2,11 @@ import { afterAll, describe, expect, inject, test } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { removeMember } from '../../server/accounts/members.ts';
 import { resetHours } from '../../server/accounts/password-links.ts';
-import { mailOptions } from '../../server/outgoing/mail.ts';
+import { createMailer, mailOptions } from '../../server/outgoing/mail.ts';
 import { publicId } from '../../server/records/public-id.ts';
 import { runCommand } from '../command.ts';
 import { useWorld } from '../world.ts';
-import { startMailServer } from './providers.ts';
+import { startEndlessMailServer, startMailServer } from './providers.ts';
 import { password, signIn, someone, unknownEmail, visit } from './visiting.ts';
 import type { World } from '../world.ts';
 
@@ -14,9 +14,14 @@ const server = await startMailServer();
 const mail = { url: server.url, from: 'Acme <api@acme.example>' };
 const world = useWorld({ mail });
 const broken = useWorld({ mail: { url: 'smtp://127.0.0.1:1', from: 'api@acme.example' } });
+const endless = await startEndlessMailServer();
+const waiting = useWorld({ mail: { ...mail, url: endless.url } });
 const without = useWorld({ trustedProxies: 1 });
 
-afterAll(() => server.close());
+afterAll(() => {
+  endless.close();
+  return server.close();
+});
 
 async function invite(where: World, email: string) {
   const tenant = await where.organization({ name: 'Acme' });
@@ -86,6 +91,23 @@ describe('a mail server that rejects an address', () => {
     const logged = JSON.stringify(world.log);
     expect(logged).toContain('550 <…> is nobody here');
     expect(logged).not.toContain(email);
+  });
+});
+
+describe('a mail server that never finishes a response', () => {
+  test('is given up after a while, and its connection is closed', async () => {
+    const sending = createMailer({ ...mail, url: endless.url }).send(
+      { to: unknownEmail(), subject: '', text: '' },
+      100,
+    );
+    await expect(sending).rejects.toThrow('The mail server did not accept the mail within 0.1 seconds.');
+    await expect.poll(() => endless.connections()).toBe(0);
+  });
+
+  test('is given up before the response with the link is due', async () => {
+    const invited = await invite(waiting, unknownEmail());
+    expect(invited).toMatchObject({ status: 201, text: expect.stringContaining('We could not email it') });
+    expect(linkIn(invited.text)).toBeDefined();
   });
 });
 

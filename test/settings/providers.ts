@@ -1,7 +1,9 @@
 /** A real mail server and a real OpenID provider, each on a port of this machine. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { createServer as createNetServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
 import { Provider } from 'oidc-provider';
 import { SMTPServer } from 'smtp-server';
 import { listen } from '../ports.ts';
@@ -56,6 +58,17 @@ export async function startMailServer(): Promise<MailServer> {
         server.close(() => resolve());
       }),
   };
+}
+
+/** A mail server that never finishes its response to the client's greeting, of which it sends a line now and then. */
+export async function startEndlessMailServer() {
+  const server = createNetServer((socket) => {
+    const timer = setInterval(() => socket.write('250-more\r\n'), 20);
+    socket.on('error', () => undefined).on('close', () => clearInterval(timer));
+    socket.write('220 mail\r\n');
+  });
+  const connections = promisify(server.getConnections.bind(server));
+  return { url: `smtp://127.0.0.1:${await listen(server)}`, connections, close: () => server.close() };
 }
 
 const decodeQuotedPrintable = (raw: string): string =>

@@ -42,10 +42,10 @@ async function warnAdmins({ database, baseUrl, onError }: Parts, mailer: Mailer,
   if (warnings.length === 0) return;
   const admins = await em().find(Member, { role: 'admin', removedAt: null });
   let isTold = false;
-  for (const { email } of admins) {
-    const mail = warningMail(email, { organization, warnings, link: `${baseUrl()}/settings/api-keys` });
-    await mailer.send(mail).then(() => (isTold = true), onError);
-  }
+  const facts = { organization, warnings, link: `${baseUrl()}/settings/api-keys` };
+  // At once: if the mail server hangs, this process must still stop in time.
+  const sent = admins.map(({ email }) => mailer.send(warningMail(email, facts)).then(() => (isTold = true), onError));
+  await Promise.all(sent);
   if (!isTold) await releaseWarnings(em(), warnings);
 }
 

@@ -15,6 +15,7 @@ import { issueLink as issuePasswordLink, pathOfLink } from '../../../accounts/pa
 import { ApiKey, Member } from '../../../entities/organization.ts';
 import type { Role } from '../../../entities/organization.ts';
 import { liveKeys } from '../../../keys/list.ts';
+import { mailLimits } from '../../../outgoing/mail.ts';
 import { printable } from '../../../problems/safe-text.ts';
 import type { SettingsCode } from '../../../problems/settings.ts';
 import { publicId, storedId } from '../../../records/public-id.ts';
@@ -168,14 +169,12 @@ async function mailLink(change: Change, subject: Member, link: string): Promise<
   const { organization, member, context } = change;
   if (!context.mailer) return 'none';
   if (!(await admitMail(context.database.signIns, subject.email, organization.id))) return 'limited';
-  const facts = { organization: organization.name, sender: member.name, link };
-  try {
-    await context.mailer.send(passwordLinkMail(subject, facts));
-    return 'sent';
-  } catch (error) {
+  const mail = passwordLinkMail(subject, { organization: organization.name, sender: member.name, link });
+  const sent = context.mailer.send(mail, mailLimits.pageMs).then(() => 'sent' as const);
+  return sent.catch((error: unknown) => {
     context.onError(error);
     return 'failed';
-  }
+  });
 }
 
 /** There is no default role. */
