@@ -19,6 +19,9 @@ const callbackPath = '/settings/oidc/callback';
 /** Limits on a provider that is slow or sends too much, and on the sign-in as a whole. */
 const bounds = { requestSeconds: 5, bytes: 1_000_000, signInSeconds: 600 };
 
+/** How long a provider that has moved may be missed. */
+const configurationMs = 5 * 60_000;
+
 type Parts = {
   database: Pick<Database, 'signIns'>;
   provider: Provider;
@@ -32,8 +35,8 @@ const begun = z.object({ state: z.string(), nonce: z.string(), verifier: z.strin
 export class SingleSignOn {
   readonly #parts: Parts;
   readonly #cookie: NoteCookie<z.infer<typeof begun>>;
-  // Read when first needed, and again if the provider could not be reached.
-  #configuration: Promise<openid.Configuration> | undefined;
+  // Read when first needed, again after a while, and again if the provider could not be reached.
+  #configuration: { read: Promise<openid.Configuration>; atMs: number } | undefined;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -86,9 +89,11 @@ export class SingleSignOn {
 
   async #configured(): Promise<openid.Configuration> {
     const { provider } = this.#parts;
-    this.#configuration ??= discover(provider);
+    const nowMs = performance.now();
+    if (this.#configuration && nowMs >= this.#configuration.atMs + configurationMs) this.#configuration = undefined;
+    this.#configuration ??= { read: discover(provider), atMs: nowMs };
     try {
-      return await this.#configuration;
+      return await this.#configuration.read;
     } catch (error) {
       this.#configuration = undefined;
       const cause = new Error(`The OpenID provider at ${provider.issuer} cannot be used.`, { cause: error });

@@ -12,6 +12,8 @@ export type Lies = {
   /** The path that never responds, and the one that responds endlessly. */
   silent?: string;
   endless?: string;
+  /** Where people sign in; by default `/auth`. */
+  signIn?: string;
 };
 
 export async function startHostileProvider(): Promise<{
@@ -34,7 +36,7 @@ export async function startHostileProvider(): Promise<{
     const bodies: Record<string, () => unknown> = {
       '/.well-known/openid-configuration': () => ({
         issuer,
-        authorization_endpoint: `${issuer}/auth`,
+        authorization_endpoint: issuer + (lies.signIn ?? '/auth'),
         token_endpoint: `${issuer}/token`,
         userinfo_endpoint: `${issuer}/me`,
         jwks_uri: `${issuer}/jwks`,

@@ -1,6 +1,7 @@
 /** Single sign-on: with a real provider, whose forms are sent as a browser sends them, and with one that lies. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { addMember, removeMember } from '../../server/accounts/members.ts';
+import { SingleSignOn } from '../../server/accounts/single-sign-on.ts';
 import type { Member } from '../../server/entities/organization.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant, World } from '../world.ts';
@@ -285,6 +286,21 @@ describe('with a provider that lies', () => {
     });
     expect(await attempt({ token: { exp: 1, email, email_verified: true } })).toBe(refusedAt);
     expect(lastLogged()).toMatchObject({ error: { name: 'ClientError' } });
+  });
+
+  test('may move: its configuration is read again after five minutes', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const settings = { secret: 'of this test', baseUrl: () => world.url, secure: false };
+    const alone = new SingleSignOn({ ...settings, database: world.database, provider: singleSignOn });
+    const placeOf = async () => new URL((await alone.start(home)).url).pathname;
+    expect(await placeOf()).toBe('/auth');
+    provider.lies = { signIn: '/moved' };
+    onTestFinished(() => void (provider.lies = {}));
+    vi.advanceTimersByTime(299_999);
+    expect(await placeOf()).toBe('/auth');
+    vi.advanceTimersByTime(1);
+    expect(await placeOf()).toBe('/moved');
   });
 
   test('waits at most five seconds, and reads at most a megabyte', async () => {
