@@ -1,10 +1,12 @@
 /** The background work on an upload, and how it ends. */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../database/orm.ts';
 import { forOrganization } from '../database/tenant.ts';
 import { Upload, workingStates } from '../entities/upload.ts';
 import type { ImportChoices } from '../entities/upload.ts';
 import { transactionTime } from '../entities/owned.ts';
 import { Problem } from '../problems/problem.ts';
+import { isUnavailable } from '../problems/translate.ts';
 import { uploadBounds } from './files.ts';
 import type { UploadFiles } from './files.ts';
 import { runInProcess } from './process.ts';
@@ -115,12 +117,25 @@ export class Runner {
         return { state: upload.state === 'importing' ? 'stopped' : 'failed', failure: failedHere };
       })
       .finally(() => clearInterval(timer))
-      .then((changes) => this.#save(upload, { ...progress, ...changes }))
+      .then((changes) => this.#saveLast(upload, { ...progress, ...changes }, controller.signal))
       .then((isThere) => (isThere ? undefined : files.removeFilesOf([upload.id])))
       .catch(onError);
     this.#running.set(done, controller);
     await done;
     this.#running.delete(done);
+  }
+
+  /** While the database is away, what was done must not be lost. */
+  async #saveLast(upload: Upload, changes: Changes, signal: AbortSignal): Promise<boolean> {
+    for (;;) {
+      try {
+        return await this.#save(upload, changes);
+      } catch (error) {
+        if (signal.aborted || !isUnavailable(error)) throw error;
+        this.#parts.onError(error);
+        await delay(beatMs);
+      }
+    }
   }
 
   async #save({ id, organizationId }: Upload, changes: Changes): Promise<boolean> {

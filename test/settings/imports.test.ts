@@ -588,6 +588,20 @@ describe('an import', () => {
     expect(figures(await finish(visiting, tenant))).toBe(' created 2 updated 0 unchanged 0 rejected 0 ');
   });
 
+  test('whose check ends while the database is unavailable gets its result afterward', async () => {
+    const { visiting } = await start();
+    const { pool } = world.database;
+    const before = world.log.length;
+    await pool.query(`create function is_there(state text) returns boolean language plpgsql as
+      $$ begin if state = 'checked' then raise too_many_connections; end if; return true; end $$`);
+    await pool.query('alter table uploads add check (is_there(state)) not valid');
+    await upload(visiting, 'externalId,name\nC-1,Ana\n');
+    const logged = () => world.log.slice(before).filter(({ message }) => message === 'an upload failed');
+    await expect.poll(logged).toMatchObject([{ error: { sqlState: '53300' } }]);
+    await pool.query('drop function is_there cascade');
+    expect(words(await settled(visiting))).toContain('Import customers.csv?');
+  });
+
   test('stops between two chunks on shutdown, and keeps what is stored', async () => {
     const { tenant, visiting } = await start();
     const many = Array.from({ length: 4000 }, (_, index) => `C-${index},Customer ${index}\n`).join('');
