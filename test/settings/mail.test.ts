@@ -1,8 +1,8 @@
-import { afterAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { removeMember } from '../../server/accounts/members.ts';
 import { resetHours } from '../../server/accounts/password-links.ts';
-import { createMailer, mailOptions } from '../../server/outgoing/mail.ts';
+import { createMailer, mailLimits, mailOptions } from '../../server/outgoing/mail.ts';
 import { publicId } from '../../server/records/public-id.ts';
 import { runCommand } from '../command.ts';
 import { useWorld } from '../world.ts';
@@ -105,6 +105,9 @@ describe('a mail server that never finishes a response', () => {
   });
 
   test('is given up before the response with the link is due', async () => {
+    const { pageMs } = mailLimits;
+    mailLimits.pageMs = 100;
+    onTestFinished(() => void (mailLimits.pageMs = pageMs));
     const invited = await invite(waiting, unknownEmail());
     expect(invited).toMatchObject({ status: 201, text: expect.stringContaining('We could not email it') });
     expect(linkIn(invited.text)).toBeDefined();
