@@ -59,5 +59,5 @@ function boundExceeded(excess: ExceededBound): Problem {
   const most = sumBounds[excess].toLocaleString('en-US');
   return excess === 'groups'
     ? parameterProblem('groupBy', `makes more than ${most} groups: group by less, or filter by time`)
-    : parameterProblem('createdSince', `is needed, or another filter: more than ${most} proposals match`);
+    : parameterProblem('createdSince', `or another filter must narrow the sum: more than ${most} proposals match`);
 }
