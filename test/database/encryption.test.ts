@@ -7,47 +7,11 @@ import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
 import pg from 'pg';
 import { beforeAll, expect, inject, test } from 'vitest';
+import { certificates } from '../certificates.ts';
 import { runCommand } from '../command.ts';
 import { cleanupsAfterAll } from '../database.ts';
 import { listen } from '../ports.ts';
 
-// Valid for 100 years, and used by these tests only.
-const certificates = {
-  '127.0.0.1': `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgTh/x9KEy23uwsARd
-wNDukwYNo0PqkWlebMUpqzUns3ihRANCAATAkU0jMSlkqC7xq5JjEUPIR3EWEnhU
-GZ8C94r0BvxI6ZfbIs2peiPDq2NOc0ome55HC7k1O2IatneQW15ymV8L
------END PRIVATE KEY-----
------BEGIN CERTIFICATE-----
-MIIBhTCCASygAwIBAgIURWZrT7PywxaigPuDuxO8i9kM7L4wCgYIKoZIzj0EAwIw
-DzENMAsGA1UEAwwEdGVzdDAgFw0yNjExMjgwMTE3MjFaGA8yMTI2MTEwNDAxMTcy
-MVowDzENMAsGA1UEAwwEdGVzdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABMCR
-TSMxKWSoLvGrkmMRQ8hHcRYSeFQZnwL3ivQG/Ejpl9sizal6I8OrY05zSiZ7nkcL
-uTU7Yhq2d5BbXnKZXwujZDBiMB0GA1UdDgQWBBTZSo+i3AbVGqvGaj96FU+vO2S9
-CjAfBgNVHSMEGDAWgBTZSo+i3AbVGqvGaj96FU+vO2S9CjAPBgNVHRMBAf8EBTAD
-AQH/MA8GA1UdEQQIMAaHBH8AAAEwCgYIKoZIzj0EAwIDRwAwRAIgEc985DlibgAR
-P1uy4KWIXUG5A+sSuaeRTtjBwXYyqX0CIFbSQCZqH5LzpB4lk+XAXXpBCOEh6cN8
-EgAQo84Hc5Gy
------END CERTIFICATE-----
-`,
-  localhost: `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgkGRsVqN2Yt/FV6mJ
-vrZ67utTsn/JKInue8YtX70Eg4OhRANCAAT5cOp5tBBa6OGKmzaB3Qq7uFkPRJph
-ZWoodgHMHq872Qcdkv8iq2zh5vuQ1vBebldjmOg9JAsOMpNYfJSHnUat
------END PRIVATE KEY-----
------BEGIN CERTIFICATE-----
-MIIBizCCATGgAwIBAgIUUiT/HreYes/ypbDdggAlk+cIYaYwCgYIKoZIzj0EAwIw
-DzENMAsGA1UEAwwEdGVzdDAgFw0yNjExMjgwMTE3MjFaGA8yMTI2MTEwNDAxMTcy
-MVowDzENMAsGA1UEAwwEdGVzdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABPlw
-6nm0EFro4YqbNoHdCru4WQ9EmmFlaih2AcwerzvZBx2S/yKrbOHm+5DW8F5uV2OY
-6D0kCw4yk1h8lIedRq2jaTBnMB0GA1UdDgQWBBTEztmXtrr3Lxe4+B/Rm7HVh4CV
-UDAfBgNVHSMEGDAWgBTEztmXtrr3Lxe4+B/Rm7HVh4CVUDAPBgNVHRMBAf8EBTAD
-AQH/MBQGA1UdEQQNMAuCCWxvY2FsaG9zdDAKBggqhkjOPQQDAgNIADBFAiA157SJ
-ERpb5dYfNjVX42uGMcJ2Hu6ol9ygfoO2HlR5DQIhAJm7Cc8bqQ/5LEI+qFFNq+AB
-Pg+qr3SftsXJDKQDlze6
------END CERTIFICATE-----
-`,
-};
 type Name = keyof typeof certificates;
 
 const cleanups = cleanupsAfterAll();

@@ -4,11 +4,14 @@ import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { createServer as createTcpServer } from 'node:net';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { askNameServers, createDestinations, orLocally } from '../../server/outgoing/addresses.ts';
 import { createSender, sendLimits } from '../../server/outgoing/send.ts';
 import type { Sender } from '../../server/outgoing/send.ts';
+import { certificates } from '../certificates.ts';
 import { listen } from '../ports.ts';
 
 /** A server on the loopback interface, which must never be reached. */
@@ -29,6 +32,9 @@ function sender(allowed: string[] = [], resolve?: Parameters<typeof createDestin
   onTestFinished(() => created.close());
   return created;
 }
+
+const mismatch = 'The TLS certificate is for another host name.';
+const selfSigned = 'The TLS certificate is self-signed.';
 
 const post = (to: Sender, url: string) => to.send({ url, headers: {}, body: '{}' });
 
@@ -237,6 +243,29 @@ test('an error is kept up to 200 characters', async () => {
   const failing = sender([], () => Promise.reject(new Error('x'.repeat(201))));
   expect((await post(failing, 'https://receiver.example/')).error).toHaveLength(200);
 });
+
+test.each([
+  { host: '127.0.0.1', of: '127.0.0.1', isTrusted: true, expected: { status: 200, error: null } },
+  { host: 'localhost', of: 'localhost', isTrusted: true, expected: { status: 200, error: null } },
+  { host: 'localhost', of: '127.0.0.1', isTrusted: true, expected: { status: null, error: mismatch } },
+  { host: '127.0.0.1', of: 'localhost', isTrusted: true, expected: { status: null, error: mismatch } },
+  { host: 'localhost', of: 'localhost', isTrusted: false, expected: { status: null, error: selfSigned } },
+] as const)(
+  'a receiver needs a trusted certificate for its own host: $host, with that of $of, trusted: $isTrusted',
+  async (which) => {
+    const { host, of, isTrusted, expected } = which;
+    const server = createTlsServer({ key: certificates[of], cert: certificates[of] }, (_, response) => {
+      response.end();
+    });
+    onTestFinished(() => void server.close());
+    const trusted = getCACertificates('default');
+    onTestFinished(() => setDefaultCACertificates(trusted));
+    if (isTrusted) setDefaultCACertificates([certificates[of]]);
+    const resolve = async () => [{ address: '127.0.0.1', family: 4 }];
+    const to = sender(['127.0.0.1/32'], resolve);
+    expect(await post(to, `https://${host}:${await listen(server)}/`)).toMatchObject(expected);
+  },
+);
 
 test.each([
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', /issuer .* not trusted, or .* intermediate certificate/],
