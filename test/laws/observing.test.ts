@@ -122,7 +122,7 @@ describe('the usage of a key', () => {
     return await readFailures(tenant.em());
   }
 
-  test('says what was wrong with a body that Node could not parse', async () => {
+  test('and the log say what was wrong with a body that Node could not parse', async () => {
     const tenant = await world.organization();
     const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
     const head = `POST /v1/customers HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${tenant.key}\r\nContent-Type: application/json`;
@@ -136,6 +136,13 @@ describe('the usage of a key', () => {
     expect(received).toContain('"code":"malformed_request"');
     const failure = { operation: 'createCustomer', status: 400, code: 'malformed_request' };
     expect(await failuresOf(tenant)).toEqual([expect.objectContaining(failure)]);
+    const [, requestId] = /"requestId":"(\w+)"/.exec(received) ?? [];
+    const lines = world.log.filter((entry) => entry.requestId === requestId);
+    // What was wrong, and how the request ended.
+    expect(lines).toMatchObject([
+      { status: 400, code: 'malformed_request', reason: 'HPE_INVALID_CHUNK_SIZE' },
+      { status: 400, operation: 'createCustomer' },
+    ]);
   });
 
   test('and the log say that a response was late', async () => {
