@@ -73,7 +73,7 @@ function usageOf(method: string, path: string, response: Response, key: Authenti
     operation: operation ?? operationAt(method, path),
     status: toolStatus ?? response.statusCode,
     code: problem?.code,
-    fields: problem?.errors.map(({ field, code }) => ({ field, code })),
+    fields: problem?.errors,
     requestId,
   };
 }

@@ -19,7 +19,7 @@ export type UsageEvent = {
   /** The contract's id of the operation; undefined if the request reached none. */
   operation: string | undefined;
   status: number;
-  /** For a failed request: the problem's code, and which fields were wrong. Never a value. */
+  /** For a failed request: the problem's code, and which fields were wrong. Values are not stored. */
   code?: string | undefined;
   fields?: readonly FailedField[] | undefined;
   requestId: string;

@@ -77,10 +77,17 @@ describe('an invalid or unsupported HTTP/1.1 request', () => {
     expect(lastBody(text)).toMatchObject({ code: 'malformed_request', detail: expect.stringContaining('CONNECT') });
   });
 
-  test('two Host headers are a 400 problem', async () => {
-    const text = await exchange(world.url, 'GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n');
-    expect(text).toMatch(/^HTTP\/1.1 400 /);
-    expect(lastBody(text)).toMatchObject({ code: 'malformed_request', detail: expect.stringContaining('Host') });
+  test.each([
+    ['two Host headers', '1.1\r\nHost: a\r\nHost: b', 'The Host header appears twice.'],
+    ['an empty Host header', '1.1\r\nHost:', 'The Host header is missing.'],
+  ])('%s: a 400 problem', async (_, text, sentence) => {
+    const received = await exchange(world.url, `GET /healthz HTTP/${text}\r\nConnection: close\r\n\r\n`);
+    expect(received).toMatch(/^HTTP\/1.1 400 /);
+    expect(lastBody(received)).toMatchObject({ code: 'malformed_request', detail: expect.stringContaining(sentence) });
+  });
+
+  test('HTTP/1.0, as of simple health checks, needs no Host header', async () => {
+    expect(await exchange(world.url, 'GET /healthz HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1.1 200 /);
   });
 
   test('an error in a pipelined request waits for the response before it', async () => {
