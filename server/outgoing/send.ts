@@ -58,10 +58,11 @@ export function createSender(destinations: Destinations, limits: SendLimits = se
     const addresses = await orTimeout(destinations.resolve(target.hostname), signal);
     if (protocol === 'http:' && !addresses.every(({ address }) => destinations.isAllowed(address)))
       throw new ForbiddenAddress('Plain http is only for networks that the operator allows.');
-    const send = () => sendRequest(target, outgoing, { agent: agents[protocol], addresses, signal, limits });
-    return send().catch((error: unknown) => {
+    const send = (agent: http.Agent | false) => sendRequest(target, outgoing, { agent, addresses, signal, limits });
+    return send(agents[protocol]).catch((error: unknown) => {
       // The receiver closed a kept-alive connection just as it was reused: the request was neither answered nor rejected.
-      if (error instanceof ClosedConnection) return send();
+      // The next one in the pool may be closed as well, so this one gets a connection of its own.
+      if (error instanceof ClosedConnection) return send(false);
       throw error;
     });
   }
@@ -69,7 +70,7 @@ export function createSender(destinations: Destinations, limits: SendLimits = se
 
 type Response = Omit<SendResult, 'durationMs'>;
 type Connection = {
-  agent: http.Agent;
+  agent: http.Agent | false;
   addresses: LookupAddress[];
   signal: AbortSignal;
   limits: SendLimits;
