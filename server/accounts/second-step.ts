@@ -4,19 +4,21 @@
  */
 import { z } from 'zod';
 import type { Database } from '../database/orm.ts';
+import { inTransaction } from '../database/transaction.ts';
 import type { Secret } from '../text/signatures.ts';
 import { admitCode, clearCodeAttempts } from './attempts.ts';
-import { markOf, readPasswords } from './credentials.ts';
+import { lockPasswords, markOf, readPasswords } from './credentials.ts';
 import type { Credential } from './credentials.ts';
 import type { KnownDevices } from './known-devices.ts';
 import { membersWithEmail } from './member-lookup.ts';
 import { noteCookie, signedCookie } from './session-cookie.ts';
 import type { NoteCookie } from './session-cookie.ts';
-import { endSessions } from './sessions.ts';
+import { endSessions, startSession } from './sessions.ts';
 import type { Device } from './sessions.ts';
-import { completeSignIn, logFailure, logOwn } from './sign-in-log.ts';
+import { completeSignIn, logFailure, logOwn, noteStart } from './sign-in-log.ts';
 import type { SignIns } from './sign-in.ts';
-import type { App, Clock, TwoFactor } from './two-factor.ts';
+import { protect } from './two-factor.ts';
+import type { Accepted, App, Clock, TwoFactor } from './two-factor.ts';
 
 export const codeSeconds = 600;
 
@@ -55,6 +57,14 @@ type Parts = {
 };
 
 type Attempt = { code: string; device: Device };
+
+type Owner = { userId: string; credentials: Credential[]; isCoded?: boolean };
+const ownerOf = ({ userId, credentials }: Pending, memberIds: readonly string[]): Owner => ({
+  userId,
+  credentials: credentials.filter(({ memberId }) => memberIds.includes(memberId)),
+});
+/** `token` is that of the session; undefined if a password has changed in the meantime. */
+type Entered = Accepted & { protectedIds: string[]; owner: Owner; token: string | undefined };
 
 export class SecondStep {
   readonly #parts: Parts;
@@ -100,7 +110,7 @@ export class SecondStep {
   }
 
   async finish(header: string | undefined, { code, device }: Attempt): Promise<CodeResult> {
-    const { database, twoFactor, devices } = this.#parts;
+    const { database, devices } = this.#parts;
     const first = await this.pending(header);
     if (!first) return { outcome: 'ended' };
     const { apps } = first;
@@ -112,18 +122,11 @@ export class SecondStep {
       const wait = await admitCode(database.signIns, attempt);
       waits.push(wait);
       if (wait > 0) continue;
-      const accepted = await twoFactor.accept(app, code);
-      if (!accepted) continue;
-      await clearCodeAttempts(database.signIns, attempt);
       const own = apps.flatMap(({ id, memberId }) => (id === app.id ? [memberId] : []));
-      const memberIds = [...own, ...(await this.#protect(app, first))];
-      const recovered = accepted.isRecovery ? await this.#members(first.email, memberIds) : [];
-      await logOwn(database, recovered, { action: 'recovery_code_used' });
-      return this.#open(first, memberIds, {
-        device,
-        isCoded: true,
-        recovered: recovered.map((member) => member.organizationName),
-      });
+      const entered = await this.#enter(first, { app, own, code, device });
+      if (!entered) continue;
+      await clearCodeAttempts(database.signIns, attempt);
+      return this.#note(first, { ...entered, device });
     }
     const waitSeconds = Math.min(...waits);
     if (waitSeconds > 0) return { outcome: 'too_many', waitSeconds };
@@ -135,27 +138,51 @@ export class SecondStep {
   /** Without a code: opens only the memberships that need none. */
   async finishWithout(header: string | undefined, device: Device): Promise<CodeResult> {
     const first = await this.pending(header);
-    return first && first.open.length > 0 ? this.#open(first, first.open, { device }) : { outcome: 'ended' };
-  }
-
-  /** Extends the app to the memberships that needed no code, and ends their sessions. */
-  async #protect(app: App, { email, userId, open }: Pending): Promise<string[]> {
-    const { database, twoFactor } = this.#parts;
-    const protectedIds = await twoFactor.protect(app, { userId, memberIds: open });
-    await endSessions(database.signIns, protectedIds, { except: null });
-    await logOwn(database, await this.#members(email, protectedIds), { action: 'two_factor_turned_on' });
-    return protectedIds;
-  }
-
-  async #open(
-    { email, userId, credentials: all }: Pending,
-    memberIds: string[],
-    { device, isCoded, recovered = [] }: { device: Device; isCoded?: boolean; recovered?: string[] },
-  ): Promise<CodeResult> {
-    const credentials = all.filter(({ memberId }) => memberIds.includes(memberId));
-    const cookies = await completeSignIn(this.#parts, { email, owner: { userId, credentials, isCoded }, device });
+    if (!first || first.open.length === 0) return { outcome: 'ended' };
+    const owner = ownerOf(first, first.open);
+    const cookies = await completeSignIn(this.#parts, { email: first.email, owner, device });
     if (!cookies) return { outcome: 'ended' };
-    return { outcome: 'accepted', cookies: [...cookies, this.#cookie.clear()], email, recovered };
+    return { outcome: 'accepted', cookies: [...cookies, this.#cookie.clear()], email: first.email, recovered: [] };
+  }
+
+  /**
+   * Starts the session if the code is right, and extends the app to the memberships that needed no code, whose sessions
+   * end. In one transaction, so no code is used up without a session.
+   */
+  async #enter(
+    first: Pending,
+    { app, own, code, device }: Attempt & { app: App; own: string[] },
+  ): Promise<Entered | undefined> {
+    const { database, twoFactor, now } = this.#parts;
+    const typed = { typed: code, nowMs: await now() };
+    return inTransaction(database.signIns, async (client) => {
+      await lockPasswords(client, [first.userId]);
+      const accepted = await twoFactor.acceptIn(client, app, typed);
+      if (!accepted) return undefined;
+      const protectedIds = await protect(client, app, first.open);
+      await endSessions(client, protectedIds, { except: null });
+      const owner = { ...ownerOf(first, [...own, ...protectedIds]), isCoded: true };
+      return { ...accepted, protectedIds, owner, token: await startSession(client, owner, device) };
+    });
+  }
+
+  /** What follows a right code. */
+  async #note(
+    { email }: Pending,
+    { isRecovery, protectedIds, owner, token, device }: Entered & { device: Device },
+  ): Promise<CodeResult> {
+    const { database, signIns } = this.#parts;
+    await logOwn(database, await this.#members(email, protectedIds), { action: 'two_factor_turned_on' });
+    const memberIds = owner.credentials.map(({ memberId }) => memberId);
+    const recovered = isRecovery ? await this.#members(email, memberIds) : [];
+    await logOwn(database, recovered, { action: 'recovery_code_used' });
+    if (token === undefined) return { outcome: 'ended' };
+    const cookies = [
+      signIns.cookieFor(token),
+      await noteStart(this.#parts, { email, owner, device }),
+      this.#cookie.clear(),
+    ];
+    return { outcome: 'accepted', cookies, email, recovered: recovered.map((member) => member.organizationName) };
   }
 
   async #members(email: string, memberIds: readonly string[]) {

@@ -2,6 +2,9 @@
 import { hash, randomBytes } from 'node:crypto';
 import pg from 'pg';
 import type { Member } from '../entities/organization.ts';
+import { arePasswordsCurrent } from './credentials.ts';
+import type { Credential } from './credentials.ts';
+import { readApps } from './two-factor.ts';
 
 /** A session ends after two hours without a request, and twelve hours after the sign-in at the latest. */
 export const sessionSeconds = { idle: 2 * 3600, whole: 12 * 3600 };
@@ -39,11 +42,24 @@ const isLive = `s."expiresAt" > now() and s."createdAt" > now() - interval '${se
 const opens = `m.removed_at is null and m.id <> all(s."endedFor")
   and (m.id = any(s."memberIds") or (s."memberIds" is null and m.created_at <= s."createdAt"))`;
 
-/** Returns the session's token, which only the browser keeps. */
+/**
+ * The person a session is for; `credentials` is null if the address itself was proven, rather than a password, and
+ * `isCoded` if a code was accepted as well.
+ */
+export type SessionOwner = { userId: string; credentials: readonly Credential[] | null; isCoded?: boolean };
+
+/**
+ * Returns the session's token, which only the browser keeps; undefined if a password has changed since it was checked, or
+ * now needs a code. Runs in a transaction.
+ */
 export async function startSession(
   client: Pick<pg.Pool, 'query'>,
-  { userId, memberIds, device }: { userId: string; memberIds: string[] | null; device: Device },
-): Promise<string> {
+  { userId, credentials, isCoded }: SessionOwner,
+  device: Device,
+): Promise<string | undefined> {
+  const memberIds = credentials && credentials.map(({ memberId }) => memberId);
+  if (credentials && !(await arePasswordsCurrent(client, credentials))) return undefined;
+  if (memberIds && !isCoded && (await readApps(client, memberIds)).length > 0) return undefined;
   const token = randomBytes(24).toString('base64url');
   await client.query(
     `insert into sign_in."session" ("userId", token, "memberIds", "ipAddress", "userAgent", "expiresAt", "updatedAt")

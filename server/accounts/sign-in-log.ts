@@ -9,8 +9,8 @@ import type { Credential } from './credentials.ts';
 import type { KnownDevices } from './known-devices.ts';
 import { membersWithEmail, noteSignIn } from './member-lookup.ts';
 import type { KnownMember } from './member-lookup.ts';
-import type { Device } from './sessions.ts';
-import type { SessionOwner, SignIns } from './sign-in.ts';
+import type { Device, SessionOwner } from './sessions.ts';
+import type { SignIns } from './sign-in.ts';
 
 type Attempt = { email: string; password: string; device: Device; knownDevice: string | undefined };
 
@@ -36,12 +36,18 @@ export async function attemptSignIn(
  * suffices: see SignIns.start().
  */
 export async function completeSignIn(
-  { database, signIns, devices }: { database: Database; signIns: SignIns; devices: KnownDevices },
+  { signIns, ...parts }: { database: Database; signIns: SignIns; devices: KnownDevices },
   { email, owner, device }: { email: string; owner: SessionOwner; device: Device },
 ): Promise<string[] | undefined> {
   const session = await signIns.start(owner, device);
-  if (session === undefined) return undefined;
-  const { credentials } = owner;
+  return session === undefined ? undefined : [session, await noteStart(parts, { email, owner, device })];
+}
+
+/** After the start of a session: returns the cookie that remembers the browser. */
+export async function noteStart(
+  { database, devices }: { database: Database; devices: KnownDevices },
+  { email, owner: { credentials }, device }: { email: string; owner: SessionOwner; device: Device },
+): Promise<string> {
   const known = await membersWithEmail(database.signIns, email);
   const members = known.filter(({ id }) => credentials?.some(({ memberId }) => memberId === id) ?? true);
   for (const member of members) {
@@ -50,7 +56,7 @@ export async function completeSignIn(
     await writeEvent(forOrganization(database, member.organizationId).em(), entry);
   }
   const opened = members.map(({ organizationId }) => organizationId);
-  return [session, devices.remember(email, opened)];
+  return devices.remember(email, opened);
 }
 
 /** Records what members did to their own accounts. */

@@ -12,8 +12,7 @@ import { hashPassword } from './passwords.ts';
 import { sessionCookieName, signedCookie } from './session-cookie.ts';
 import type { SignedCookie } from './session-cookie.ts';
 import { chooseOrganization, endSession, readSession, sessionSeconds, startSession } from './sessions.ts';
-import type { Device, Membership, OpenSession } from './sessions.ts';
-import { readApps } from './two-factor.ts';
+import type { Device, Membership, OpenSession, SessionOwner } from './sessions.ts';
 
 export type Visitor = {
   member: Member;
@@ -29,12 +28,6 @@ export type Visitor = {
   /** Every membership that the session opens. */
   memberships: Membership[];
 };
-
-/**
- * The person a session is for; `credentials` is null if the address itself was proven, rather than a password, and
- * `isCoded` if a code was accepted as well.
- */
-export type SessionOwner = { userId: string; credentials: readonly Credential[] | null; isCoded?: boolean };
 
 type Parts = { database: Database; secret: Secret; secure: boolean };
 
@@ -54,15 +47,13 @@ export class SignIns {
   }
 
   /** Returns the session's cookie; undefined if a password has changed since it was checked, or now needs a code. */
-  start({ userId, credentials, isCoded }: SessionOwner, device: Device): Promise<string | undefined> {
-    const memberIds = credentials && credentials.map(({ memberId }) => memberId);
-    return inTransaction(this.#database.signIns, async (client) => {
-      if (credentials && !(await arePasswordsCurrent(client, credentials))) return undefined;
-      if (memberIds && !isCoded && (await readApps(client, memberIds)).length > 0) return undefined;
-      const token = await startSession(client, { userId, memberIds, device });
-      return this.#cookie.set(token, sessionSeconds.idle);
-    });
+  async start(owner: SessionOwner, device: Device): Promise<string | undefined> {
+    const token = await inTransaction(this.#database.signIns, (client) => startSession(client, owner, device));
+    return token === undefined ? undefined : this.cookieFor(token);
   }
+
+  /** For a session that has just been started. */
+  cookieFor = (token: string): string => this.#cookie.set(token, sessionSeconds.idle);
 
   /** The member whose session is in this Cookie header; undefined if there is none or it has ended. */
   async visitor(header: string | undefined): Promise<{ visitor: Visitor | undefined; cookies: string[] }> {

@@ -18,6 +18,8 @@ import { hashOfRecoveryCode, newRecoveryCodes, newSecret, stepOf } from './authe
 /** An app that protects a membership. */
 export type App = { id: string; memberId: string; sealedSecret: string; codesLeft: number; createdAt: string };
 export type Accepted = { isRecovery: boolean };
+/** A code, and when it was entered. */
+type Typed = { typed: string; nowMs: number };
 /** A secret that was shown but not yet confirmed with a code; `sealed` is for the form. */
 type Offer = { secret: string; sealed: string };
 /** Memberships of one person. */
@@ -32,8 +34,10 @@ const selectApps = `select f.id, t.member_id as "memberId", f.sealed_secret as "
   from sign_in.two_factor_members t join sign_in.two_factor f on f.id = t.two_factor_id
   where t.member_id = any($1) order by f.created_at, f.id`;
 
+type Connection = Pick<pg.Pool, 'query'>;
+
 /** The apps of these memberships. */
-export const readApps = async (pool: Pick<pg.Pool, 'query'>, memberIds: readonly string[]): Promise<App[]> =>
+export const readApps = async (pool: Connection, memberIds: readonly string[]): Promise<App[]> =>
   (await pool.query<App>(selectApps, [memberIds])).rows;
 
 const insertProtected = `insert into sign_in.two_factor_members select unnest($2::uuid[]), $1
@@ -51,6 +55,13 @@ const ending = (members: string) => `with ended as (
 /** Runs in the transaction that resets two-factor authentication or removes the member. Returns whether it was on. */
 export const endTwoFactor = async (em: ScopedEntityManager, memberId: string): Promise<boolean> =>
   (await executeIn(em, ending('member_id = ?'), [memberId])).length > 0;
+
+/**
+ * Protects these memberships with the app; returns those that were not protected before. Runs in a transaction that has
+ * locked the passwords.
+ */
+export const protect = async (client: Connection, { id }: App, memberIds: readonly string[]): Promise<string[]> =>
+  (await client.query<{ id: string }>(insertProtected, [id, memberIds])).rows.map((row) => row.id);
 
 const alreadyOn = () => new Problem('repeated', { sentence: 'Two-factor authentication is already on.' });
 const isOfApp = (code: string) => /^\d{6}$/.test(code);
@@ -98,9 +109,14 @@ export class TwoFactor {
   }
 
   /** Accepts a code from the app or a recovery code, each only once. Undefined if it is wrong or was used. */
-  accept(app: App, typed: string): Promise<Accepted | undefined> {
+  async accept(app: App, typed: string): Promise<Accepted | undefined> {
+    return this.acceptIn(this.#pool, app, { typed, nowMs: await this.#now() });
+  }
+
+  /** The same, in a transaction. */
+  acceptIn(client: Connection, app: App, { typed, nowMs }: Typed): Promise<Accepted | undefined> {
     const code = withoutSeparators(typed);
-    return isOfApp(code) ? this.#acceptOfApp(app, code) : this.#acceptRecovery(app, code);
+    return isOfApp(code) ? this.#acceptOfApp(client, app, { code, nowMs }) : acceptRecovery(client, app, code);
   }
 
   /** Replaces the recovery codes of the app. */
@@ -111,32 +127,28 @@ export class TwoFactor {
     return codes;
   }
 
-  /** Protects these memberships with the app; returns those that were not protected before. */
-  protect({ id }: App, { userId, memberIds }: Protected): Promise<string[]> {
-    return inTransaction(this.#pool, async (client) => {
-      await lockPasswords(client, [userId]);
-      return (await client.query<{ id: string }>(insertProtected, [id, memberIds])).rows.map((row) => row.id);
-    });
-  }
-
   async turnOff(memberIds: readonly string[]): Promise<void> {
     await this.#pool.query(ending('member_id = any($1)'), [memberIds]);
   }
 
-  async #acceptOfApp({ id, sealedSecret }: App, code: string): Promise<Accepted | undefined> {
+  async #acceptOfApp(
+    client: Connection,
+    { id, sealedSecret }: App,
+    { code, nowMs }: { code: string; nowMs: number },
+  ): Promise<Accepted | undefined> {
     const opened = this.#seal.open(sealedSecret, id);
-    const step = opened === undefined ? undefined : stepOf(opened, code, await this.#now());
+    const step = opened === undefined ? undefined : stepOf(opened, code, nowMs);
     if (opened === undefined || step === undefined) return undefined;
     // Sealed again with the current secret of the service, so a replaced one can be dropped after a while.
     const text = 'update sign_in.two_factor set last_step = $2, sealed_secret = $3 where id = $1 and last_step < $2';
-    const { rowCount } = await this.#pool.query(text, [id, step, this.#seal.seal(opened, id)]);
+    const { rowCount } = await client.query(text, [id, step, this.#seal.seal(opened, id)]);
     return rowCount === 1 ? { isRecovery: false } : undefined;
   }
+}
 
-  async #acceptRecovery({ id }: App, code: string): Promise<Accepted | undefined> {
-    const text = `update sign_in.two_factor set recovery_hashes = array_remove(recovery_hashes, $2)
-      where id = $1 and $2 = any(recovery_hashes)`;
-    const { rowCount } = await this.#pool.query(text, [id, hashOfRecoveryCode(code)]);
-    return rowCount === 1 ? { isRecovery: true } : undefined;
-  }
+async function acceptRecovery(client: Connection, { id }: App, code: string): Promise<Accepted | undefined> {
+  const text = `update sign_in.two_factor set recovery_hashes = array_remove(recovery_hashes, $2)
+    where id = $1 and $2 = any(recovery_hashes)`;
+  const { rowCount } = await client.query(text, [id, hashOfRecoveryCode(code)]);
+  return rowCount === 1 ? { isRecovery: true } : undefined;
 }

@@ -1,12 +1,13 @@
 /** Two-factor authentication with an app: turning it on, signing in with it, and who is protected from whom. */
 import { afterAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { lockPasswords, matchPassword, readPasswords } from '../../server/accounts/credentials.ts';
+import { knownDevices } from '../../server/accounts/known-devices.ts';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { stepOf } from '../../server/accounts/authenticator.ts';
 import { addMember, removeMember } from '../../server/accounts/members.ts';
 import { issueLink, setPassword } from '../../server/accounts/password-links.ts';
 import { SignIns } from '../../server/accounts/sign-in.ts';
-import { codeSeconds } from '../../server/accounts/second-step.ts';
+import { codeSeconds, SecondStep } from '../../server/accounts/second-step.ts';
 import { TwoFactor } from '../../server/accounts/two-factor.ts';
 import type { Member, Role } from '../../server/entities/organization.ts';
 import { serve } from '../../server/commands/serve/server.ts';
@@ -74,6 +75,13 @@ async function begin(member: Pick<Member, 'email'>, headers = {}, typed = passwo
   return visiting;
 }
 const enter = (visiting: Visit, code: string, more = {}) => visiting.post(codePath, { code, ...more });
+/** The service's own, for what no request can cause. */
+function secondStep(): SecondStep {
+  const signing = { secret: old, secure: false };
+  const parts = { ...signing, database: world.database, now: () => nowMs };
+  const [signIns, twoFactor] = [new SignIns(parts), new TwoFactor(parts)];
+  return new SecondStep({ ...parts, signIns, twoFactor, devices: knownDevices(signing) });
+}
 const isSignedIn = async (visiting: Visit) => (await visiting.get(home)).status === 200;
 
 test('codes match RFC 6238, and those of the steps before and after are accepted', () => {
@@ -132,6 +140,7 @@ describe('turning it on', () => {
 
   test('waits for a change of the password or a new session, and gives recovery codes only once', async () => {
     const { member, again } = await someoneInTwo(world);
+    await givePassword(world, again);
     const { database } = world;
     const userId = (await readPasswords(database.signIns, [member.id]))[0]?.userId ?? '';
     const twoFactor = new TwoFactor({ database, secret: old, now: () => nowMs });
@@ -149,9 +158,11 @@ describe('turning it on', () => {
     };
     expect(await duringChange(turnOn)).toHaveLength(10);
     await expect(turnOn()).rejects.toThrow('Two-factor authentication is already on.');
-    const [app] = await twoFactor.read([member.id]);
-    if (!app) throw new Error('The app has been added.');
-    expect(await duringChange(() => twoFactor.protect(app, { userId, memberIds: [again.id] }))).toEqual([again.id]);
+    nowMs += stepMs;
+    const header = (await begin(member)).cookie(codePath);
+    const attempt = { code: codeAt(offer.secret, nowMs), device: { ipAddress: '192.0.2.1', userAgent: '' } };
+    expect(await duringChange(() => secondStep().finish(header, attempt))).toMatchObject({ outcome: 'accepted' });
+    expect(await twoFactor.read([again.id])).toHaveLength(1);
   });
 
   test('rejects an offer from another session, so no one can plant an app', async () => {
@@ -231,6 +242,19 @@ describe('a sign-in', () => {
     expect((await enter(again, second)).status).toBe(303);
     expect(await changesOf(tenant)).toEqual(['two_factor_turned_on', 'recovery_code_used', 'recovery_code_used']);
     await expect.poll(() => mailsTo(member).join()).toContain('was completed with a recovery code');
+  });
+
+  test('uses up no code if the session cannot be stored', async () => {
+    const { member, secret, codes } = await scene();
+    const header = (await begin(member)).cookie(codePath);
+    for (const code of [codeAt(secret, nowMs), codes[0] ?? '']) {
+      // PostgreSQL stores no NUL character.
+      const finish = (userAgent: string) =>
+        secondStep().finish(header, { code, device: { ipAddress: '192.0.2.1', userAgent } });
+      await expect(finish('\0')).rejects.toThrow('invalid byte sequence');
+      expect(await finish('')).toMatchObject({ outcome: 'accepted' });
+      expect(await finish('')).toMatchObject({ outcome: 'wrong' });
+    }
   });
 
   test('continues to the requested page, such as an application’s consent page', async () => {
