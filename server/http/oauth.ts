@@ -77,7 +77,7 @@ export function oauthRoutes({ database, keys, handshakes, shares, secret }: Part
     if (key && !key.revokedAt) {
       const em = forOrganization(database, key.organization.id).em();
       const { id, clientId } = await findKey(em, key.id);
-      if (clientId === null || clientId !== parameter(body, 'client_id'))
+      if (clientId !== parameter(body, 'client_id'))
         throw new OAuthError('invalid_client', 'Only the application that got this key can revoke it here.');
       await revokeForClient(em, id, 'application');
       keys.forget();
