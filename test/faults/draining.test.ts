@@ -1,21 +1,58 @@
-/** A shutdown while connections are idle. */
+/** A shutdown while connections are open. */
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { useWorld } from '../world.ts';
+import type { World } from '../world.ts';
 
-const world = useWorld({ timeouts: { grace: 60_000, drain: 60_000 } });
+const long = 60_000;
+const patient = useWorld({ timeouts: { grace: long, drain: long } });
+const brief = useWorld({ timeouts: { grace: 50, drain: long } });
+const impatient = useWorld({ timeouts: { grace: 0, drain: 50 } });
 
-test('an idle connection may send one more request, and the response closes it', async () => {
-  const { port } = new URL(world.url);
-  const socket = connect(Number(port), '127.0.0.1');
-  const read = async () => String((await once(socket, 'data'))[0]);
+function connectTo({ url }: World) {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  return { socket, read: async () => String((await once(socket, 'data'))[0]) };
+}
+
+/** Its body has not been sent. */
+async function begunRequest(world: World) {
+  const { key } = await world.organization();
+  const { socket, read } = connectTo(world);
+  const head = `POST /v1/customers HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json`;
+  socket.write(`${head}\r\nContent-Length: 14\r\nExpect: 100-continue\r\n\r\n`);
+  expect(await read()).toMatch(/^HTTP\/1.1 100 /);
+  return { socket, read };
+}
+
+test('a request in flight is finished, and an idle connection may send one more; the responses close both', async () => {
+  const begun = await begunRequest(patient);
+  const { socket, read } = connectTo(patient);
   socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
   expect(await read()).toMatch(/^HTTP\/1.1 200 [\s\S]*\r\nConnection: keep-alive\r\n/);
-  const closed = world.serving.close();
+  const closed = patient.serving.close();
   socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
   expect(await read()).toMatch(/^HTTP\/1.1 200 [\s\S]*\r\nConnection: close\r\n/);
   await once(socket, 'close');
+  begun.socket.write('{"name":"Ann"}');
+  expect(await begun.read()).toMatch(/^HTTP\/1.1 201 [\s\S]*\r\nConnection: close\r\n/);
+  await once(begun.socket, 'close');
   // The last connection is gone, so nothing waits for the rest of the grace period.
   await closed;
+});
+
+test('an idle connection is closed after the grace period', async () => {
+  const { socket, read } = connectTo(brief);
+  socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
+  expect(await read()).toMatch(/^HTTP\/1.1 200 /);
+  const closed = brief.serving.close();
+  await once(socket, 'close');
+  await closed;
+});
+
+test('a request that does not end is cut off', async () => {
+  const { socket } = await begunRequest(impatient);
+  const closed = impatient.serving.close();
+  await once(socket, 'close');
+  await expect(closed).resolves.toBeUndefined();
 });
