@@ -17,6 +17,7 @@ import {
   exchange,
   fieldsOf,
   pathOf,
+  postForm,
   postJson,
   quickClock,
   register,
@@ -239,9 +240,12 @@ const age = ({ organization }: Tenant, seconds: number) =>
   );
 
 describe('the code', () => {
-  async function withCode() {
-    const own = await scene(world);
-    const ask = asking(own.clientId, { resource: `${world.url}/mcp` });
+  // No cached key becomes old enough to be checked again.
+  const still = useWorld({ clock: () => 0 });
+
+  async function withCode(where = world) {
+    const own = await scene(where);
+    const ask = asking(own.clientId, { resource: `${where.url}/mcp` });
     return { ...own, ask, code: answerIn(await agree(own.visiting, ask)).get('code') ?? '' };
   }
 
@@ -318,6 +322,16 @@ describe('the code', () => {
     expect(text).toMatch(
       /The service<\/strong>\s*revoked API key <q>Robot<\/q>, because its authorization code was used twice/,
     );
+  });
+
+  test.each(['reuse', 'revocation'])('%s: the key is rejected at once, although keys are cached', async (how) => {
+    const { tenant, clientId, ask, code } = await withCode(still);
+    const raw = (await exchange(still, ask, code)).body.access_token;
+    const meWithIt = () => tenant.as(raw).call('GET', '/v1/me');
+    expect((await meWithIt()).status).toBe(200);
+    if (how === 'reuse') await exchange(still, ask, code);
+    else await postForm(`${still.url}/oauth/revoke`, { token: raw, client_id: clientId });
+    expect((await meWithIt()).body.code).toBe('api_key_revoked');
   });
 
   test('concurrent reuse: no working key is left', async () => {
