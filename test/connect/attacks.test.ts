@@ -221,14 +221,19 @@ describe('a change of AUTH_SECRET', () => {
 });
 
 describe('a network that keeps registering', () => {
-  const still = useWorld({ clock: () => 0 });
+  const still = useWorld({ clock: () => 0, trustedProxies: 1 });
 
-  test('is rate limited', async () => {
+  test('is rate limited, whichever of its addresses it uses', async () => {
+    const registerFrom = async (address: string) => {
+      const headers = { 'content-type': 'application/json', 'x-forwarded-for': address };
+      const body = JSON.stringify(registration());
+      return (await fetch(`${still.url}/oauth/register`, { method: 'POST', headers, body })).status;
+    };
     const statuses: number[] = [];
-    for (let count = 0; count < 101; count += 1)
-      statuses.push((await postJson(`${still.url}/oauth/register`, registration())).status);
+    for (let count = 1; count <= 101; count += 1) statuses.push(await registerFrom(`2001:db8:1:2::${count}`));
     expect(statuses.filter((status) => status === 201)).toHaveLength(100);
     expect(statuses.at(-1)).toBe(429);
+    expect(await registerFrom('2001:db8:1:3::1')).toBe(201);
   });
 });
 

@@ -4,6 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { exchange, lastBody } from '../exchange.ts';
 import { useWorld } from '../world.ts';
 
+const healthy = useWorld();
+
 /** Sends the text, reads the response and never closes; resolves once the server has dropped the connection. */
 async function held(url: string, text: string): Promise<string> {
   const { port } = new URL(url);
@@ -66,6 +68,26 @@ describe('a client that does not read its responses', () => {
     const received = await exchange(world.url, many).catch(String);
     expect(received.split('HTTP/1.1 200').length).toBeLessThan(1000);
   });
+});
+
+test('a client may always send some requests at a time, and keep its connection', async () => {
+  const { port } = new URL(healthy.url);
+  const socket = connect(Number(port), '127.0.0.1');
+  let received = '';
+  socket.on('data', (data) => (received += String(data)));
+  for (const count of [60, 120, 180]) {
+    socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(60));
+    await expect.poll(() => received.split('HTTP/1.1 200').length - 1).toBe(count);
+  }
+  socket.destroy();
+});
+
+test('an Expect header that the service does not know is ignored', async () => {
+  const text = await exchange(
+    healthy.url,
+    'GET /healthz HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\nConnection: close\r\n\r\n',
+  );
+  expect(text).toMatch(/^HTTP\/1.1 200 /);
 });
 
 describe('an invalid or unsupported HTTP/1.1 request', () => {
