@@ -9,6 +9,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { misspelledVariables } from '../server/commands/misspelled-variables.ts';
 import { describedVariables, readConfig, UsageError } from '../server/config.ts';
 import { openDatabase } from '../server/database/orm.ts';
+import { urlOf } from '../server/http/listen.ts';
 import { runCommand } from './command.ts';
 import { cleanupsAfterAll, migratedDatabase } from './database.ts';
 import { startServing } from './faults/processes.ts';
@@ -133,6 +134,16 @@ describe('the configuration', () => {
     ['https://例え.example/ä', 'https://xn--r8jz45g.example/%C3%A4'],
   ])('shows the public URL %s as %s', (PUBLIC_URL, shown) => {
     expect(readConfig({ PUBLIC_URL })).toMatchObject({ PUBLIC_URL: shown });
+  });
+
+  test.each([
+    ['127.0.0.1', 'localhost'],
+    ['0.0.0.0', 'localhost'],
+    ['::', 'localhost'],
+    ['::1', '[::1]'],
+    ['10.1.2.3', '10.1.2.3'],
+  ])('without a public URL, shows HOST=%s as %s', (HOST, name) => {
+    expect(urlOf(HOST, 3000)).toBe(`http://${name}:3000`);
   });
 
   test.each([
