@@ -14,7 +14,7 @@ import { membersWithEmail } from './member-lookup.ts';
 import { noteCookie, signedCookie } from './session-cookie.ts';
 import type { NoteCookie } from './session-cookie.ts';
 import { endSessions, startSession } from './sessions.ts';
-import type { Device } from './sessions.ts';
+import type { Device, SessionOwner } from './sessions.ts';
 import { completeSignIn, logFailure, logOwn, noteStart } from './sign-in-log.ts';
 import type { SignIns } from './sign-in.ts';
 import { protect } from './two-factor.ts';
@@ -58,7 +58,7 @@ type Parts = {
 
 type Attempt = { code: string; device: Device };
 
-type Owner = { userId: string; credentials: Credential[]; isCoded?: boolean };
+type Owner = SessionOwner & { credentials: readonly Credential[] };
 const ownerOf = ({ userId, credentials }: Pending, memberIds: readonly string[]): Owner => ({
   userId,
   credentials: credentials.filter(({ memberId }) => memberIds.includes(memberId)),

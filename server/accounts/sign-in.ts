@@ -52,8 +52,10 @@ export class SignIns {
     return token === undefined ? undefined : this.cookieFor(token);
   }
 
-  /** For a session that has just been started. */
-  cookieFor = (token: string): string => this.#cookie.set(token, sessionSeconds.idle);
+  /** For a session that has just been started or renewed. */
+  cookieFor(token: string): string {
+    return this.#cookie.set(token, sessionSeconds.idle);
+  }
 
   /** The member whose session is in this Cookie header; undefined if there is none or it has ended. */
   async visitor(header: string | undefined): Promise<{ visitor: Visitor | undefined; cookies: string[] }> {
@@ -69,7 +71,7 @@ export class SignIns {
     const { hasTwoFactor } = membership;
     return {
       visitor: { member, organization, em, sessionId, userId, memberships, isSingleSignOn, hasTwoFactor },
-      cookies: session.isRenewed ? [this.#cookie.set(token, sessionSeconds.idle)] : [],
+      cookies: session.isRenewed ? [this.cookieFor(token)] : [],
     };
   }
 

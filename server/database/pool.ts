@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import pg from 'pg';
 import { Statement } from './statement.ts';
 
-/** pg does not tell TLS the IP address of a server, whose certificate would then have to be that of `localhost`. */
+/** pg does not tell TLS the IP address of a server: its certificate would have to be that of `localhost`. */
 export class Client extends pg.Client {
   constructor(config?: pg.ClientConfig) {
     super(config);
