@@ -5,16 +5,15 @@ import type { Failure } from './text.ts';
 import { alsoAccepted, parsed } from './parsed.ts';
 
 const scale = 4;
-const decimalForm = /^(-?)([0-9]+)(?:\.([0-9]+))?$/;
+const decimalForm = /^-?[0-9]+(?:\.[0-9]+)?$/;
+const superfluousZeros = /^(-?)0+(?=[0-9])/;
 /** Longer than any number that a column can hold, with room for superfluous zeros on either side. */
 const longest = 40;
 
 /** The number in ten-thousandths, for exact arithmetic; `value` is a decimal string with up to 4 decimals. */
 export function toScaled(value: string): bigint {
-  const negative = value.startsWith('-');
-  const [whole = '0', fraction = ''] = (negative ? value.slice(1) : value).split('.');
-  const magnitude = BigInt(whole + fraction.padEnd(scale, '0'));
-  return negative ? -magnitude : magnitude;
+  const dot = value.indexOf('.');
+  return BigInt(dot === -1 ? value + '0'.repeat(scale) : value.slice(0, dot) + value.slice(dot + 1).padEnd(scale, '0'));
 }
 
 /** The decimal string of `scaled` × `10^-decimals`, with exactly that many decimals. */
@@ -27,11 +26,12 @@ export function fromScaled(scaled: bigint, decimals: number = scale): string {
 
 /** The same number with at least `minimum` decimals and no further trailing zeros. */
 export function trimDecimal(value: string, minimum = 0): string {
-  const [whole = '0', fraction = ''] = value.split('.');
-  let end = fraction.length;
-  while (end > minimum && fraction[end - 1] === '0') end -= 1;
-  const kept = fraction.slice(0, end).padEnd(minimum, '0');
-  return kept === '' ? whole : `${whole}.${kept}`;
+  const dot = value.indexOf('.');
+  if (dot === -1) return minimum === 0 ? value : `${value}.${'0'.repeat(minimum)}`;
+  const least = minimum === 0 ? dot : dot + 1 + minimum;
+  let end = value.length;
+  while (end > least && (value[end - 1] === '0' || end - 1 === dot)) end -= 1;
+  return value.slice(0, end).padEnd(least, '0');
 }
 
 /** Whether both are decimal numbers with the same value: `12.5` and `12.50`. */
@@ -42,10 +42,9 @@ export function equalDecimals(left: string, right: string): boolean {
 
 /** Without superfluous zeros, and never `-0`; undefined for anything but a decimal number. */
 function plainDecimal(text: string): string | undefined {
-  const [, sign = '', whole, fraction = ''] = decimalForm.exec(text) ?? [];
-  if (whole === undefined) return undefined;
-  const magnitude = trimDecimal(`${whole.replace(/^0+(?=.)/, '')}.${fraction}`);
-  return magnitude === '0' ? magnitude : sign + magnitude;
+  if (!decimalForm.test(text)) return undefined;
+  const plain = trimDecimal(text.replace(superfluousZeros, '$1'));
+  return plain === '-0' ? '0' : plain;
 }
 
 /** `0.00000015` for 1.5e-7. Numbers up to 1e21 have no positive exponent. */

@@ -111,11 +111,10 @@ export class RecordTable<Stored extends object = object> {
 
   /** The properties whose values differ from what is stored; an absent value does not. */
   differing(stored: object, values: object): string[] {
-    const differs = ([property, wanted]: [string, unknown]) => {
-      const there: unknown = Reflect.get(stored, property);
-      return wanted !== undefined && wanted !== there && !this.isSame(property, there, wanted);
-    };
-    return Object.entries(values).flatMap((entry) => (differs(entry) ? entry[0] : []));
+    return Object.keys(values).filter((property) => {
+      const wanted: unknown = Reflect.get(values, property);
+      return wanted !== undefined && !this.isSame(property, Reflect.get(stored, property), wanted);
+    });
   }
 
   differs(stored: object, values: object): boolean {
