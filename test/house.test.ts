@@ -147,7 +147,8 @@ function quoted(text: string): string[] {
 /** The statements that could reach records of any organization. */
 const withoutOrganization = (text: string) =>
   quoted(text).filter(
-    (sql) => /^\s*(?:select|insert|update|delete|with|from|join)\b/.test(sql) && !namesOrganization(sql),
+    (sql) =>
+      /^[\s(]*(?:select|insert|update|delete|with|from|join|copy|truncate)\b/i.test(sql) && !namesOrganization(sql),
   );
 
 /** The layers of the server, lowest first: a folder imports from lower layers, never from its own layer or a higher one. */
@@ -210,11 +211,14 @@ const statementFiles = ['server/database/', 'server/records/'];
 const ofManyOrganizations = [
   'server/accounts/credentials.ts', // at sign-in, the organization is not known yet
   'server/accounts/sessions.ts', // the same
+  'server/database/backup.ts', // all of them
   'server/database/erased-uploads.ts', // files of all of them, in one folder
   'server/database/migrations/',
   'server/commands/serve/retention.ts', // what has expired
   'server/import/write.ts', // joins a temporary table that belongs to one import
   'server/webhooks/backlog.ts', // counts for the metrics
+  'server/webhooks/expire.ts', // what has expired
+  'server/webhooks/reseal.ts', // every stored secret
   'server/webhooks/scan.ts', // which organizations have changes
 ];
 /** Where the id of an organization is created, and where the one that an entity manager is bound to is read. */
@@ -472,6 +476,14 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
       'server/keys/a.ts': 'const text = `select 1 from usage_counts where (organization_id = ? or true) and day > ?`;',
       'server/export/a.ts':
         'const text = `select id from items where organization_id = any(array[$1, organization_id])`;',
+      'server/webhooks/e.ts': 'const text = `SELECT NAME FROM CUSTOMERS`;',
+      'server/webhooks/f.ts': 'const text = `(select name from only public.customers where $1::uuid is not null)`;',
+      'server/webhooks/g.ts': 'const text = `select name from\n  customers where $1::uuid is not null`;',
+      'server/webhooks/h.ts':
+        'const text = `select c.name from webhook_turns w, customers c where w.organization_id = $1`;',
+      'server/webhooks/i.ts':
+        'const text = `delete from webhook_turns t using customers c where t.organization_id = $1 and c.id = $2`;',
+      'server/webhooks/j.ts': 'const text = `copy customers to stdout`;',
       'server/records/c.ts': 'const text = `delete from audit_events where organization_id is distinct from ?`;',
     },
   },

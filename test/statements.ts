@@ -31,8 +31,11 @@ export async function statementsDuring(work: () => Promise<unknown>): Promise<St
 const ownedTables = entities.map(({ meta }) => meta.tableName).filter((name) => name !== 'organizations');
 /** One of these tables, or `${}` in the source of a statement, unless a condition from elsewhere follows. */
 const tableNamed = new RegExp(
-  String.raw`\b(?:from|join|update|into) (?:${ownedTables.join('|')}|\$\{\})(?!\w|(?: \w+)? where \$\{\}|(?: [a-z])?[)\s]*$)`,
-  'g',
+  [
+    String.raw`(?:\b(?:from|join|update|into|using|copy|truncate)(?: only)?|(?<=\bfrom [^()]*),) (?:public\.)?`,
+    String.raw`(?:(?:${ownedTables.join('|')})(?!\w)|\$\{\}(?!\w|(?: [a-z])?[)\s]*$))(?!(?: \w+)? where \$\{\})`,
+  ].join(''),
+  'gi',
 );
 const countOf = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 0;
 
@@ -59,6 +62,6 @@ function hasAlternative(sql: string): boolean {
 
 /** Whether a statement compares the organization for each of its tables, without an alternative. */
 export function namesOrganization(text: string): boolean {
-  const sql = text.replaceAll('"', '');
+  const sql = text.replaceAll('"', '').replaceAll(/\s+/g, ' ');
   return countOf(sql, compared) >= countOf(sql, tableNamed) && !hasAlternative(sql);
 }
