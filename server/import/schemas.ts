@@ -13,6 +13,7 @@ import { notAnInstant, parseInstant } from '../../contract/instant.ts';
 import { bounded, eachEmptyIsAbsent, emptyIsAbsent, optionalUnlessEmpty, parsed } from '../../contract/parsed.ts';
 import { lineTexts, maximumLines } from '../../contract/line-items.ts';
 import { personFields, proposalTexts, status } from '../../contract/proposals.ts';
+import type { Proposal } from '../../contract/proposals.ts';
 
 const instant = parsed<string>(
   (value) => (typeof value === 'string' ? parseInstant(value.trim()) : undefined) ?? notAnInstant(value),
@@ -82,6 +83,8 @@ export type LineImport = z.output<typeof lineImport>;
 
 /** Computed by the server; if a file contains them, they must equal the sums of its lines. */
 const total = optionalUnlessEmpty(money());
+/** Every other field of a proposal can be imported, and so is exported. */
+type Shown = Omit<Proposal, 'customer' | 'lineItemCount' | 'updatedAt' | 'etag'>;
 
 export const proposalImport = z.strictObject({
   ...keys('proposal'),
@@ -104,6 +107,6 @@ export const proposalImport = z.strictObject({
   discountTotal: total,
   taxTotal: total,
   total,
-});
+} satisfies Record<keyof Shown, z.ZodType> & z.ZodRawShape);
 export type ProposalImport = z.output<typeof proposalImport>;
 export const requiredOfNewProposal = ['number', 'title', 'status'] as const satisfies (keyof ProposalImport)[];

@@ -4,14 +4,18 @@ import { exportRecords } from '../../server/export/export-records.ts';
 import type { ExportFormat } from '../../server/export/export-records.ts';
 import { customers } from '../../server/import/customers.ts';
 import { items } from '../../server/import/items.ts';
+import type { CustomerImport, ItemImport, ProposalImport } from '../../server/import/schemas.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import { fetchRecord, importInto } from './importing.ts';
 
 const world = useWorld();
 
+type Imports = { customers: CustomerImport; items: ItemImport; proposals: ProposalImport };
+type Computed = 'customerId' | 'subtotal' | 'discountTotal' | 'taxTotal' | 'total';
+
 /** Every field that an import can set, with values that a file format could corrupt. */
-const full: Record<ImportKind, Record<string, unknown>> = {
+const full: { [Kind in ImportKind]: Record<Exclude<keyof Imports[Kind], 'id' | 'externalId' | Computed>, unknown> } = {
   customers: {
     type: 'company',
     name: '@SUM(A1)',
@@ -60,12 +64,18 @@ const full: Record<ImportKind, Record<string, unknown>> = {
     customerExternalId: 'R-1',
     currency: 'EUR',
     sentAt: '2026-01-01T00:00:00.001Z',
+    viewedAt: '2026-01-01T08:00:00.000Z',
     acceptedAt: '2026-01-02T00:00:00.000Z',
+    declinedAt: '2026-01-01T09:00:00.000Z',
+    expiredAt: '2026-01-01T10:00:00.000Z',
+    canceledAt: '2026-01-01T11:00:00.000Z',
+    statusChangedAt: '2026-01-03T00:00:00.000Z',
     expiresAt: '2026-03-01T00:00:00.000Z',
     acceptedBy: { name: 'Ana', email: null },
     owner: { name: 'Olaf', email: 'olaf@example.com' },
     notes: 'n',
     terms: 't',
+    declineReason: 'd',
     publicUrl: 'https://example.com/p',
     metadata: { k: 'v' },
     lineItems: [

@@ -239,7 +239,7 @@ describe.each(patchCases)('%s with what a GET returned', (_, { path }) => {
   });
 });
 
-const other = {
+const other: { customers: typeof customer; items: Omit<typeof item, 'status'> } = {
   customers: {
     type: 'person',
     name: 'Other name',
@@ -294,7 +294,6 @@ describe.each<[kind: keyof typeof other, how: string]>([
     const tenant = await world.organization();
     const values: Record<string, unknown> = kind === 'customers' ? { ...customer } : ofItem;
     const { body } = await tenant.call('POST', path, values);
-    expect(Object.keys(other[kind])).toEqual(Object.keys(values));
     for (const [field, value] of Object.entries(other[kind])) {
       values[field] = value;
       if (how === 'PATCH') await tenant.call('PATCH', `${path}/${body.id}`, { [field]: value });
