@@ -8,6 +8,17 @@ import type { Destinations } from '../outgoing/addresses.ts';
 const longestUrl = 2000;
 
 export type EndpointFields = { name: string; url: string; events: readonly string[] };
+/** `shownEvents`: what `events` was before it was changed in a form. */
+export type EndpointChanges = Partial<EndpointFields> & { shownEvents?: readonly string[] };
+
+/** Changes only the events that differ from those shown: someone else may have changed others since. */
+export const mergeEvents = (
+  stored: readonly string[],
+  { events = stored, shownEvents = stored }: EndpointChanges,
+): string[] =>
+  [...new Set([...stored, ...events])].filter((type) =>
+    (shownEvents.includes(type) === events.includes(type) ? stored : events).includes(type),
+  );
 
 export async function checkFields({ name, url, events }: EndpointFields, destinations: Destinations) {
   const checked = checkName(name, nameLength.webhook);

@@ -11,8 +11,8 @@ import type { Actor } from '../records/require-admin.ts';
 import type { Seal } from '../text/seal.ts';
 import type { Destinations } from '../outgoing/addresses.ts';
 import { rememberAllTurns } from './turns.ts';
-import { checkFields } from './endpoint-fields.ts';
-import type { EndpointFields } from './endpoint-fields.ts';
+import { checkFields, mergeEvents } from './endpoint-fields.ts';
+import type { EndpointChanges, EndpointFields } from './endpoint-fields.ts';
 import { newSecret } from './sign.ts';
 import { restart, thenHasten, unleased } from './restart.ts';
 
@@ -80,14 +80,15 @@ async function startScanning(em: ScopedEntityManager, now: string): Promise<void
 export async function changeEndpoint(
   em: ScopedEntityManager,
   actor: Actor,
-  { id, ...typed }: Partial<EndpointFields> & { id: string },
+  { id, ...typed }: EndpointChanges & { id: string },
   { destinations }: Pick<EndpointParts, 'destinations'>,
 ): Promise<WebhookEndpoint> {
   const attempt = { privilege, action: 'webhook_changed', detail: typed.name } as const;
   // Checked first, as in createEndpoint().
   const before = await asAdmin(em, actor, attempt, async (inner) => ({ value: await lockEndpoint(inner, id) }));
   const given = withoutUndefined(typed);
-  const checked = Object.entries(await checkFields({ ...before, ...given }, destinations));
+  const wanted = { ...before, ...given, events: mergeEvents(before.events, given) };
+  const checked = Object.entries(await checkFields(wanted, destinations));
   // Someone else may have changed the other fields during the lookup.
   const fields: Partial<EndpointFields> = Object.fromEntries(checked.filter(([name]) => Object.hasOwn(given, name)));
   return thenHasten(
@@ -95,7 +96,7 @@ export async function changeEndpoint(
     asAdmin(em, actor, attempt, async (inner) => {
       const endpoint = await lockEndpoint(inner, id);
       const { url: previous } = endpoint;
-      Object.assign(endpoint, fields);
+      Object.assign(endpoint, fields, { events: mergeEvents(endpoint.events, given) });
       if (previous === endpoint.url) return { value: { endpoint, dueAt: null }, entry: { detail: endpoint.name } };
       const dueAt = endpoint.activeSince && (await transactionStartOf(inner, actor));
       return { value: restart(endpoint, dueAt), entry: { detail: endpoint.name, previous } };

@@ -17,8 +17,10 @@ export const shown = (name: string, value: string, rejected: Rejected | undefine
   hidden(`shown ${name}`, rejected ? field(rejected.body, `shown ${name}`) : value);
 
 /** Undefined if the form showed the same: someone else may have changed the value since, which this must not undo. */
-export const changedFrom = (body: unknown, name: string, typed = field(body, name)): string | undefined =>
-  typed !== '' && typed === field(body, `shown ${name}`) ? undefined : typed;
+export function changedFrom(body: unknown, name: string): string | undefined {
+  const typed = field(body, name);
+  return typed !== '' && typed === field(body, `shown ${name}`) ? undefined : typed;
+}
 
 /** The option chosen in a field. Problem: invalid, with the sentence. */
 export function choiceIn<Value extends string>(

@@ -3,7 +3,7 @@ import { events, recordEventTypes } from '../../../../contract/events.ts';
 import { nameLength } from '../../../records/name.ts';
 import type { WebhookEndpoint } from '../../../entities/webhook.ts';
 import { publicId } from '../../../records/public-id.ts';
-import type { EndpointFields } from '../../../webhooks/endpoint-fields.ts';
+import type { EndpointChanges, EndpointFields } from '../../../webhooks/endpoint-fields.ts';
 import { maximumEndpoints } from '../../../webhooks/endpoints.ts';
 import type { IssuedEndpoint } from '../../../webhooks/endpoints.ts';
 import { html } from '../../html.ts';
@@ -104,14 +104,12 @@ export const fieldsIn = (body: unknown): EndpointFields => ({
 });
 
 /** What was changed in the form of a stored endpoint. */
-export function changesIn(body: unknown): Partial<EndpointFields> {
-  const { events: chosen } = fieldsIn(body);
-  return {
-    name: changedFrom(body, 'name'),
-    url: changedFrom(body, 'url'),
-    events: changedFrom(body, 'events', chosen.join(' ')) === undefined ? undefined : chosen,
-  };
-}
+export const changesIn = (body: unknown): EndpointChanges => ({
+  name: changedFrom(body, 'name'),
+  url: changedFrom(body, 'url'),
+  events: fieldsIn(body).events,
+  shownEvents: field(body, 'shown events').split(' '),
+});
 
 /** What the form shows, in the order in which a browser sends it. */
 const shownFields = ({ name, url, events: chosen }: EndpointFields, rejected: Rejected | undefined) => [
