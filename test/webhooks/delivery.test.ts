@@ -24,7 +24,8 @@ describe('an event', () => {
     await endpointTo(tenant, receiver);
     const customer = await tenant.client.customers.create({ name: 'Ann', externalId: 'a' });
     const item = await tenant.client.items.create({ type: 'service', name: 'Work', unitPrice: '10' });
-    await until(() => typesOf(receiver).toSorted(), ['customer.created', 'item.created']);
+    const id = await proposal(tenant, { customer: customer.id });
+    await until(() => typesOf(receiver).toSorted(), ['customer.created', 'item.created', 'proposal.created']);
     const events = new Map(receiver.received.map(({ event }) => [event.type, event]));
     expect(events.get('customer.created')).toEqual({
       type: 'customer.created',
@@ -32,6 +33,7 @@ describe('an event', () => {
       data: await tenant.client.customers.get(customer.id),
     });
     expect(events.get('item.created')?.data).toEqual(await tenant.client.items.get(item.id));
+    expect(events.get('proposal.created')?.data).toEqual(await tenant.client.proposals.get(id));
     expect(receiver.received[0]?.headers).toMatchObject({ 'content-type': 'application/json' });
     expect(receiver.received[0]?.id).toMatch(/^evt_/);
   });
