@@ -2,7 +2,9 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasChromium } from './chromium.ts';
+import { changeOrganization } from '../../server/accounts/organizations.ts';
 import { endSessions } from '../../server/accounts/sessions.ts';
+import { listEndpoints } from '../../server/webhooks/log.ts';
 import { useWorld } from '../world.ts';
 import { expectSound, fillSignIn, useBrowser } from './browser.ts';
 import { startMailServer } from '../settings/providers.ts';
@@ -202,6 +204,41 @@ describe.runIf(hasChromium)('in a browser', () => {
     await page.getByRole('heading', { name: 'Usage', exact: true }).waitFor();
     await page.goBack();
     expect(await page.getByLabel('Name of the organization').inputValue()).toBe('Umbrella');
+  });
+
+  test('a form that was sent in vain, or left, shows again what was entered, and undoes nothing', async () => {
+    const tenant = await world.organization();
+    const admin = await someone(world, tenant, 'admin');
+    const page = await screen.openFor(admin, world.url);
+    await visitPath(page, 'members');
+    await page.getByLabel('Name of the organization').fill('Umbrella');
+    await changeOrganization(tenant.em(), tenant.admin, { currency: 'EUR' });
+    await endSessions(world.database.pool, [admin.id], { except: null });
+    await page.getByRole('button', { name: 'Save' }).click();
+    await fillSignIn(page, admin);
+    await page.getByRole('heading', { name: 'Members', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The organization has been updated.').waitFor();
+    const { organization } = (await tenant.call('GET', '/v1/me')).body;
+    expect(organization).toMatchObject({ name: 'Umbrella', currency: 'EUR' });
+
+    await visitPath(page, 'webhooks');
+    await page.getByLabel('Name', { exact: true }).fill('Zap');
+    await page.getByLabel('URL').fill('https://93.184.216.34/');
+    await page.getByLabel('item.created').check();
+    await page.getByRole('button', { name: 'Create endpoint' }).click();
+    await page.getByRole('link', { name: 'Done' }).click();
+    await page.getByText('Change the endpoint').click();
+    await page.getByLabel('Name', { exact: true }).fill('Zapier');
+    await page.getByLabel('item.updated').check();
+    await page.getByRole('link', { name: 'Usage', exact: true }).click();
+    await page.getByRole('heading', { name: 'Usage', exact: true }).waitFor();
+    await page.goBack();
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Zapier');
+    await page.getByLabel('item.created').uncheck();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The endpoint was changed.').waitFor();
+    expect(await listEndpoints(tenant.em())).toMatchObject([{ name: 'Zapier', events: ['item.updated'] }]);
   });
 
   test('after an incorrect password, going back opens the sign-in page, which still leads where it was to lead', async () => {

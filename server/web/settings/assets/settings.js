@@ -12,7 +12,8 @@ if (document.querySelector('[data-secret]')) {
 // Reloading must not say again what was done.
 if (document.querySelector('.notice.done')) history.replaceState(null, '', location.pathname);
 
-// A form that was not processed shows again what the same person typed: after signing in again, an error, or no response.
+// A form that was not processed shows again what the same person typed: after signing in again, an error, no response, or
+// leaving the page.
 const who = document.querySelector('.who')?.textContent;
 const whose = document.title + who;
 const typed = history.state ?? JSON.parse(sessionStorage.getItem('typed'));
@@ -29,21 +30,41 @@ else if (typed) sessionStorage.setItem('typed', JSON.stringify({ ...typed, isUnp
 if (typed?.whose === whose && (typed.isUnprocessed || isBack)) {
   for (const [index, one] of fieldsOf(sent).entries())
     if (one.name === typed.fields[index]?.name) Object.assign(one, typed.fields[index]);
+  sent?.closest('details')?.setAttribute('open', '');
+} else if (!isRejected) history.replaceState(null, '');
+
+/**
+ * Without files, and without what no one else may see. With the stored values that the form showed when it was filled in,
+ * so that it does not undo what someone else has changed since.
+ */
+function fieldsOf(form) {
+  const secret = '[type=file], [autocomplete$=password], [autocomplete=one-time-code]';
+  const fields = ':is(select, input:not([type=hidden]), [name^="shown "])';
+  return [...(form?.elements ?? [])].filter((one) => one.matches(`${fields}:not(${secret})`));
 }
 
-/** Without files, and without what no one else may see. */
-function fieldsOf(form) {
-  const secret = '[type=hidden], [type=file], [autocomplete$=password], [autocomplete=one-time-code]';
-  return [...(form?.elements ?? [])].filter((one) => one.matches(`:is(input, select):not(${secret})`));
-}
+const typedIn = (form) => ({
+  whose,
+  action: form.action,
+  fields: fieldsOf(form).map(({ name, value, checked }) => ({ name, value, checked })),
+});
+
+if (who !== undefined)
+  for (const form of document.querySelectorAll('form[method="post"]')) {
+    form.addEventListener('change', () => {
+      history.replaceState({ ...typedIn(form), isUnprocessed: history.state?.isUnprocessed }, '');
+    });
+    form.addEventListener('submit', () => {
+      history.replaceState(null, '');
+      sessionStorage.setItem('typed', JSON.stringify(typedIn(form)));
+    });
+  }
 
 // Not for downloads, after which the page stays as it is.
 for (const form of document.querySelectorAll('form[method="post"]:not([data-download])')) {
   const button = form.querySelector('button[type="submit"]');
   const label = [...(button?.childNodes ?? [])];
   form.addEventListener('submit', () => {
-    const fields = fieldsOf(form).map(({ name, value, checked }) => ({ name, value, checked }));
-    if (who !== undefined) sessionStorage.setItem('typed', JSON.stringify({ whose, action: form.action, fields }));
     // Only after the browser has submitted the form, which a disabled button would prevent.
     setTimeout(() => {
       button.disabled = true;

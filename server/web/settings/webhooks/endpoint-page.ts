@@ -41,7 +41,7 @@ export function endpointPage(visit: Visit, { endpoint, deliveries, done, rejecte
       html`${deliveryTable(visit, endpoint, deliveries)}
       ${mayHaveFailed && postForm(visit, `${path}/resend-failed`, failedSince)}`,
     )}
-    ${collapsible('change', 'Change the endpoint', postForm(visit, `${path}/change`, fields), rejected !== undefined)}
+    ${collapsible('change', 'Change the endpoint', postForm(visit, `${path}/change`, fields, html` autocomplete="off"`), rejected !== undefined)}
     ${collapsible('secret', 'Replace the secret', postForm(visit, `${path}/secret`, overlapFields))}
     ${collapsible(
       'remove',
