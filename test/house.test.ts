@@ -625,6 +625,21 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
       'server/export/a.ts': 'class Exports {\n  readonly #names = new Map<string, Map<string, string>>();\n}',
     },
   },
+  'a log line names no secret, header or body, and only the log and commands write to standard error': {
+    law: (file) => [
+      ...word(
+        /\b(?:log|\w+Log|warn)\(\{[^;]*?\b(?:secrets?|passwords?|tokens?|cookies?|authorization|(?:rawH|h)eaders|body|originalUrl|credentials)\b/,
+        ['server/'],
+      )(file),
+      ...word(/\bprocess\.(?:stdout|stderr)\.write\b/, ['server/'], ['server/build/', 'server/commands/'])(file),
+    ],
+    broken: {
+      'server/webhooks/a.ts': `log({ message: 'delivering', url: endpoint.url, secrets });`,
+      'server/http/a.ts': 'log({\n  path,\n  cookie: request.headers.cookie,\n});',
+      'server/http/b.ts': 'warningLog({ path: request.originalUrl });',
+      'server/connect/a.ts': 'process.stderr.write(code);',
+    },
+  },
   'one file binds entity managers to organizations': {
     law: word(/\bsetFilterParams\(/, ['server/'], binders),
     broken: { 'server/api/a.ts': 'em.setFilterParams(organizationFilter, { id: body.organizationId });' },
