@@ -61,7 +61,7 @@ const storedBody = ({ request, attempts, recordId }: Claimed): string | undefine
 const bodyOf = (type: EventType, timestamp: string, data: object): string =>
   JSON.stringify({ type, timestamp, data } satisfies Record<keyof WebhookEvent, unknown>);
 
-const testData = ({ id }: Leased) => ({
+const testData = ({ id }: Leased): Extract<WebhookEvent, { type: 'endpoint.test' }>['data'] => ({
   endpointId: publicId('endpoint', id),
   message: 'This is a test. If you can read it, the endpoint works.',
 });
