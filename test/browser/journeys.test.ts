@@ -217,6 +217,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await fillSignIn(page, admin);
     await page.getByRole('heading', { name: 'Members', exact: true }).waitFor();
+    await page.waitForLoadState();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The organization has been updated.').waitFor();
     const { organization } = (await tenant.call('GET', '/v1/me')).body;

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
+import { endSessions } from '../../server/accounts/sessions.ts';
 import { hasChromium } from './chromium.ts';
 import { useWorld } from '../world.ts';
-import { expectSound, signInWith, stopClock, useBrowser } from './browser.ts';
+import { expectSound, fillSignIn, signInWith, stopClock, useBrowser } from './browser.ts';
 import { asking, pathOf, scene } from '../connect/scene.ts';
 import { keyNames, password, someone, passwordPath } from '../settings/visiting.ts';
 
@@ -150,6 +151,20 @@ describe.runIf(hasChromium)('in a browser', () => {
       await page.clock.runFor(1_000);
       expect(await button.isEnabled()).toBe(true);
     }
+  });
+
+  test('a session that ends on the consent page does not change how long the key lives', async () => {
+    const { tenant, clientId } = await scene(world);
+    const admin = await someone(world, tenant, 'admin');
+    const page = await screen.openFor(admin, world.url);
+    await page.goto(world.url + pathOf(asking(clientId)));
+    await page.getByLabel('Expires').selectOption('30');
+    await endSessions(world.database.pool, [admin.id], { except: null });
+    await page.getByRole('button', { name: 'Create key and connect' }).click();
+    await fillSignIn(page, admin);
+    await page.getByRole('button', { name: 'Create key and connect' }).waitFor();
+    await page.waitForLoadState();
+    expect(await page.getByLabel('Expires').inputValue()).toBe('30');
   });
 
   test('an admin on the Free plan sees what Team includes', async () => {

@@ -293,8 +293,9 @@ describe('connecting is rejected for', () => {
   test('an organization with 25 keys', async () => {
     const { tenant, visiting, clientId } = await scene(world);
     for (let count = 1; count < maximumLiveKeys; count += 1) await tenant.anotherKey(`k${count}`);
-    const sent = await agree(visiting, asking(clientId));
+    const sent = await agree(visiting, asking(clientId), { expires: '30' });
     expect([sent.status, sent.text.includes('Revoke one first')]).toEqual([422, true]);
+    expect(sent.text).toMatch(/<option value="30"\s+selected/);
   });
 
   test('an admin who was demoted, or whose plan ended, between consent and exchange', async () => {

@@ -5,12 +5,13 @@ import { formActionOf, hostOf, isLoopback } from '../../../connect/redirect-uri.
 import type { ApiKey, Member } from '../../../entities/organization.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import { hidden } from '../fields.ts';
-import { postForm } from '../forms.ts';
+import { field, hidden } from '../fields.ts';
+import type { Rejected } from '../fields.ts';
+import { failedNotice, postForm } from '../forms.ts';
 import { expiryField } from '../keys/keys-page.ts';
 import { organizationSelect } from '../layout.ts';
 import { cardPage } from '../page.ts';
-import { badge, definitionList, notice, teamNotice } from '../sections.ts';
+import { badge, definitionList, teamNotice } from '../sections.ts';
 import { timeDay } from '../time.ts';
 import type { Visit } from '../visit.ts';
 
@@ -21,20 +22,23 @@ type ConnectView = AuthorizationRequest & {
   admins: Pick<Member, 'name' | 'email'>[];
   /** The key that this one replaces. */
   before: ApiKey | undefined;
-  failure?: string | undefined;
+  rejected?: Rejected | undefined;
 };
 
 export function connectPage(visit: Visit, view: ConnectView) {
-  const { authorization, cancelUrl, failure } = view;
+  const { authorization, cancelUrl, rejected } = view;
   const { client, redirectUri } = authorization;
   const main = html`<article class="card">
       <h1>Connect ${client.name}?</h1>
       <p>An application is asking for an API key for <strong>${visit.organization.name}</strong>.</p>
-      ${notice('failed', failure)}
+      ${failedNotice(rejected)}
       ${definitionList('fields', [
         ['Application', html`${client.name} ${publisher(authorization)}`],
         ['The key is sent to', destination(redirectUri)],
-        ['You are signed in as', html`${visit.member.name}<br /><small>${visit.member.email}</small>`],
+        [
+          'You are signed in as',
+          html`<span data-who>${visit.member.name}<br /><small>${visit.member.email}</small></span>`,
+        ],
         ['The application will be able to', keyPermissions],
       ])}
       ${obstacleOf(visit, view) ?? consentForm(visit, view)}
@@ -81,11 +85,11 @@ function obstacleOf(visit: Visit, { admins }: ConnectView): Html | undefined {
 /** Opens this page again: after a switch to another organization, or if the browser reloads a rejected form. */
 const pathWith = (sent: ConnectView['sent']) => `${consentPath}?${new URLSearchParams(sent).toString()}`;
 
-const consentForm = (visit: Visit, { sent, before, authorization }: ConnectView): Html =>
+const consentForm = (visit: Visit, { sent, before, authorization, rejected }: ConnectView): Html =>
   postForm(
     visit,
     pathWith(sent),
-    html`${Object.entries(sent).map(([name, value]) => hidden(name, value))} ${expiryField()}
+    html`${Object.entries(sent).map(([name, value]) => hidden(name, value))} ${expiryField(rejected)}
       <p class="quiet">
         ${
           before
@@ -94,14 +98,18 @@ const consentForm = (visit: Visit, { sent, before, authorization }: ConnectView)
             : 'This creates a key under API Keys. Revoke it there to disconnect the application immediately.'
         }
       </p>
-      ${before && authorization.client.publisher !== undefined && keepField}
+      ${before && authorization.client.publisher !== undefined && keepField(rejected)}
       <button type="submit" data-deliberate>Create key and connect</button>`,
   );
 
 /** A verified application has the same client_id wherever it is installed, so its previous key may be another computer's. */
-const keepField = html`<p>
-  <label><input type="checkbox" name="keep" /> Keep that key for another computer</label>
-</p>`;
+const keepField = (rejected: Rejected | undefined): Html =>
+  html`<p>
+    <label
+      ><input type="checkbox" name="keep" ${field(rejected?.body, 'keep') !== '' && html` checked`} /> Keep that key for
+      another computer</label
+    >
+  </p>`;
 
 /** Switches to another organization of the same person; afterward, this page opens again. */
 function organizationForm(visit: Visit, { sent }: ConnectView): Html {

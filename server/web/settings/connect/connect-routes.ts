@@ -53,7 +53,7 @@ async function show(visit: Visit, requested: AuthorizationRequest, rejected: Rej
     cancelUrl: returnUrl(requested.authorization, { error: 'access_denied' }, visit.context.baseUrl()),
     admins: members.filter(({ role }) => role === 'admin'),
     before: await findConnectedKey(em, visit.member, requested.authorization.client.id),
-    failure: rejected?.problem.message,
+    rejected,
   });
 }
 
