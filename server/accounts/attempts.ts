@@ -51,14 +51,14 @@ export async function clearSignInAttempts(pool: pg.Pool, attempt: Attempt): Prom
 }
 
 /** Counted per app, because the app of another membership with the same address may be someone else's. */
-type CodeAttempt = { appId: string; device?: string | undefined };
+export type CodeAttempt = { appId: string; device?: string | undefined };
 
 /** Seconds to wait; a browser that has signed in before is counted separately, so others cannot lock it out. */
 export const admitCode = (pool: pg.Pool, attempt: CodeAttempt) => take(pool, 'code', codeKey(attempt));
 
-/** After a correct code. */
-export async function clearCodeAttempts(pool: pg.Pool, attempt: CodeAttempt): Promise<void> {
-  await pool.query('delete from sign_in.attempts where key = $1', [`code ${codeKey(attempt)}`]);
+/** After a correct code, in the transaction that accepts it. */
+export async function clearCodeAttempts(client: Pick<pg.Pool, 'query'>, attempt: CodeAttempt): Promise<void> {
+  await client.query('delete from sign_in.attempts where key = $1', [`code ${codeKey(attempt)}`]);
 }
 
 const codeKey = ({ appId, device = 'unknown' }: CodeAttempt) => `${appId} ${device}`;

@@ -10,7 +10,7 @@ import { hash as hashOf } from 'node:crypto';
 import type { Member } from '../entities/organization.ts';
 import { hashPassword, verifyPassword } from './passwords.ts';
 
-type Connection = Pick<pg.Pool, 'query'>;
+export type Connection = Pick<pg.Pool, 'query'>;
 export type Credential = Pick<Member, 'organizationId'> & { memberId: string; userId: string; password: string };
 
 // `accountId` is the member's id. In rows from the previous release, it is the user's: those count for memberships older
@@ -47,10 +47,17 @@ export async function readPasswords(connection: Connection, memberIds: readonly 
 
 /**
  * Until the transaction ends, no one else changes a password of these people, turns on two-factor authentication, or starts
- * a session with a password.
+ * a session. Locks their organizations first, to which the audit log refers: who removes a member locks in the same order.
  */
-export const lockPasswords = (client: Connection, userIds: readonly string[]) =>
-  client.query('select from sign_in."user" where id = any($1) order by id for no key update', [userIds]);
+export async function lockPasswords(client: Connection, userIds: readonly string[]): Promise<void> {
+  await client.query(
+    `select from organizations o where o.id in (
+       select m.organization_id from members m join sign_in."user" u on u.email = m.email_key
+       where u.id = any($1) and m.removed_at is null) order by o.id for key share`,
+    [userIds],
+  );
+  await client.query('select from sign_in."user" where id = any($1) order by id for no key update', [userIds]);
+}
 
 /** Whether these passwords are still the stored ones; if so, they are until the transaction ends. */
 export async function arePasswordsCurrent(client: Connection, checked: readonly Credential[]): Promise<boolean> {

@@ -7,6 +7,7 @@ import { lockPasswords, storePassword, userOf } from './credentials.ts';
 import type { Credential } from './credentials.ts';
 import { hashPassword } from './passwords.ts';
 import { endSessions } from './sessions.ts';
+import { logOwn } from './member-lookup.ts';
 
 export const linkHours = 72;
 export const resetHours = 1;
@@ -48,41 +49,49 @@ export async function readLink(pool: Pick<pg.Pool, 'query'>, token: string): Pro
   return (await pool.query<LinkedMember>(linked, [nameOf(token)])).rows;
 }
 
-/** Sets the password, and ends every link and session of these memberships. Returns none if the link no longer works. */
-export async function redeemLink(pool: pg.Pool, token: string, password: string): Promise<LinkedMember[]> {
+/**
+ * Sets the password, and ends every link and session of these memberships. Returns none if the link no longer works. In one
+ * transaction with the audit log.
+ */
+export async function redeemLink(
+  pool: pg.Pool,
+  token: string,
+  { password, ipAddress }: { password: string; ipAddress: string },
+): Promise<LinkedMember[]> {
   const hash = await hashPassword(password);
   return inTransaction(pool, async (client) => {
     const members = await readLink(client, token);
+    await lockPasswords(
+      client,
+      members.map(({ userId }) => userId),
+    );
     const spent = await client.query('delete from sign_in."verification" where identifier = $1', [nameOf(token)]);
     if (spent.rowCount === 0) return [];
     const chosenFor = members.map(({ id, userId }) => ({ memberId: id, userId }));
     await choosePassword(client, chosenFor, { hash, except: null });
+    await logOwn(client, members, { action: 'password_changed', ipAddress });
     return members;
   });
 }
 
 /** For the command line and the demo, which set a password without a link. */
 export async function setPassword(pool: pg.Pool, member: Person, password: string): Promise<void> {
-  const hash = await hashPassword(password);
+  const [hash, userId] = [await hashPassword(password), await userOf(pool, member)];
   await inTransaction(pool, async (client) => {
-    const chosenFor = [{ memberId: member.id, userId: await userOf(client, member) }];
-    await choosePassword(client, chosenFor, { hash, except: null });
+    await lockPasswords(client, [userId]);
+    await choosePassword(client, [{ memberId: member.id, userId }], { hash, except: null });
   });
 }
 
 /**
  * Stores a hashed password, and ends every link and session of these memberships, except for one session. Runs in a
- * transaction.
+ * transaction that has locked the passwords.
  */
 export async function choosePassword(
   client: Pick<pg.Pool, 'query'>,
   members: readonly Pick<Credential, 'memberId' | 'userId'>[],
   { hash, except }: { hash: string; except: string | null },
 ): Promise<void> {
-  await lockPasswords(
-    client,
-    members.map(({ userId }) => userId),
-  );
   for (const { memberId, userId } of members) {
     await storePassword(client, { userId, memberId, hash });
     await client.query('delete from sign_in."verification" where value in ($1, $2)', [userId, memberId]);

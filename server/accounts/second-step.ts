@@ -7,18 +7,21 @@ import type { Database } from '../database/orm.ts';
 import { inTransaction } from '../database/transaction.ts';
 import type { Secret } from '../text/signatures.ts';
 import { admitCode, clearCodeAttempts } from './attempts.ts';
+import type { CodeAttempt } from './attempts.ts';
 import { lockPasswords, markOf, readPasswords } from './credentials.ts';
 import type { Credential } from './credentials.ts';
 import type { KnownDevices } from './known-devices.ts';
-import { membersWithEmail } from './member-lookup.ts';
+import { logOwn, membersWithEmail } from './member-lookup.ts';
+import type { KnownMember } from './member-lookup.ts';
 import { noteCookie, signedCookie } from './session-cookie.ts';
 import type { NoteCookie } from './session-cookie.ts';
-import { endSessions, startSession } from './sessions.ts';
+import { endSessions } from './sessions.ts';
 import type { Device, SessionOwner } from './sessions.ts';
-import { completeSignIn, logFailure, logOwn, noteStart } from './sign-in-log.ts';
+import { completeSignIn, logFailure, startNoted } from './sign-in-log.ts';
+import type { Started } from './sign-in-log.ts';
 import type { SignIns } from './sign-in.ts';
 import { protect } from './two-factor.ts';
-import type { Accepted, App, Clock, TwoFactor } from './two-factor.ts';
+import type { App, Clock, TwoFactor } from './two-factor.ts';
 
 export const codeSeconds = 600;
 
@@ -63,8 +66,8 @@ const ownerOf = ({ userId, credentials }: Pending, memberIds: readonly string[])
   userId,
   credentials: credentials.filter(({ memberId }) => memberIds.includes(memberId)),
 });
-/** `token` is that of the session; undefined if a password has changed in the meantime. */
-type Entered = Accepted & { protectedIds: string[]; owner: Owner; token: string | undefined };
+/** `started` is undefined if a password has changed in the meantime. */
+type Entered = { recovered: string[]; started: Started | undefined };
 
 export class SecondStep {
   readonly #parts: Parts;
@@ -123,15 +126,13 @@ export class SecondStep {
       waits.push(wait);
       if (wait > 0) continue;
       const own = apps.flatMap(({ id, memberId }) => (id === app.id ? [memberId] : []));
-      const entered = await this.#enter(first, { app, own, code, device });
-      if (!entered) continue;
-      await clearCodeAttempts(database.signIns, attempt);
-      return this.#note(first, { ...entered, device });
+      const entered = await this.#enter(first, { app, own, code, device, attempt });
+      if (entered) return this.#result(first, entered);
     }
     const waitSeconds = Math.min(...waits);
     if (waitSeconds > 0) return { outcome: 'too_many', waitSeconds };
-    const failed = await this.#members(first.email, first.memberIds);
-    await logFailure(database, failed, { ipAddress: device.ipAddress, reason: 'code' });
+    const members = await membersWithEmail(database.signIns, first.email);
+    await logFailure(database, among(members, first.memberIds), { ipAddress: device.ipAddress, reason: 'code' });
     return { outcome: 'wrong' };
   }
 
@@ -147,46 +148,37 @@ export class SecondStep {
 
   /**
    * Starts the session if the code is right, and extends the app to the memberships that needed no code, whose sessions
-   * end. In one transaction, so no code is used up without a session.
+   * end. All in one transaction, so no code is used up without a session.
    */
   async #enter(
     first: Pending,
-    { app, own, code, device }: Attempt & { app: App; own: string[] },
+    { app, own, code, device, attempt }: Attempt & { app: App; own: string[]; attempt: CodeAttempt },
   ): Promise<Entered | undefined> {
-    const { database, twoFactor, now } = this.#parts;
+    const { database, twoFactor, devices, now } = this.#parts;
     const typed = { typed: code, nowMs: await now() };
     return inTransaction(database.signIns, async (client) => {
       await lockPasswords(client, [first.userId]);
       const accepted = await twoFactor.acceptIn(client, app, typed);
       if (!accepted) return undefined;
+      await clearCodeAttempts(client, attempt);
       const protectedIds = await protect(client, app, first.open);
       await endSessions(client, protectedIds, { except: null });
-      const owner = { ...ownerOf(first, [...own, ...protectedIds]), isCoded: true };
-      return { ...accepted, protectedIds, owner, token: await startSession(client, owner, device) };
+      const members = await membersWithEmail(client, first.email);
+      await logOwn(client, among(members, protectedIds), { action: 'two_factor_turned_on' });
+      const opened = [...own, ...protectedIds];
+      const recovered = accepted.isRecovery ? among(members, opened) : [];
+      await logOwn(client, recovered, { action: 'recovery_code_used' });
+      const owner = { ...ownerOf(first, opened), isCoded: true };
+      const started = await startNoted(client, devices, { email: first.email, owner, device });
+      return { recovered: recovered.map(({ organizationName }) => organizationName), started };
     });
   }
 
-  /** What follows a right code. */
-  async #note(
-    { email }: Pending,
-    { isRecovery, protectedIds, owner, token, device }: Entered & { device: Device },
-  ): Promise<CodeResult> {
-    const { database, signIns } = this.#parts;
-    await logOwn(database, await this.#members(email, protectedIds), { action: 'two_factor_turned_on' });
-    const memberIds = owner.credentials.map(({ memberId }) => memberId);
-    const recovered = isRecovery ? await this.#members(email, memberIds) : [];
-    await logOwn(database, recovered, { action: 'recovery_code_used' });
-    if (token === undefined) return { outcome: 'ended' };
-    const cookies = [
-      signIns.cookieFor(token),
-      await noteStart(this.#parts, { email, owner, device }),
-      this.#cookie.clear(),
-    ];
-    return { outcome: 'accepted', cookies, email, recovered: recovered.map((member) => member.organizationName) };
-  }
-
-  async #members(email: string, memberIds: readonly string[]) {
-    const members = await membersWithEmail(this.#parts.database.signIns, email);
-    return members.filter(({ id }) => memberIds.includes(id));
+  #result({ email }: Pending, { recovered, started }: Entered): CodeResult {
+    if (!started) return { outcome: 'ended' };
+    const cookies = [this.#parts.signIns.cookieFor(started.token), started.remembered, this.#cookie.clear()];
+    return { outcome: 'accepted', cookies, email, recovered };
   }
 }
+
+const among = (members: readonly KnownMember[], ids: readonly string[]) => members.filter(({ id }) => ids.includes(id));

@@ -2,7 +2,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import pg from 'pg';
 import type { Member } from '../entities/organization.ts';
-import { arePasswordsCurrent } from './credentials.ts';
+import { arePasswordsCurrent, lockPasswords } from './credentials.ts';
 import type { Credential } from './credentials.ts';
 import { readApps } from './two-factor.ts';
 
@@ -58,6 +58,7 @@ export async function startSession(
   device: Device,
 ): Promise<string | undefined> {
   const memberIds = credentials && credentials.map(({ memberId }) => memberId);
+  if (!credentials) await lockPasswords(client, [userId]);
   if (credentials && !(await arePasswordsCurrent(client, credentials))) return undefined;
   if (memberIds && !isCoded && (await readApps(client, memberIds)).length > 0) return undefined;
   const token = randomBytes(24).toString('base64url');

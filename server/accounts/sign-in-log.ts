@@ -1,14 +1,15 @@
 /** Applies the limits to sign-ins and records them in the audit log of each organization that they open. */
 import type { Database } from '../database/orm.ts';
 import { forOrganization } from '../database/tenant.ts';
-import type { AuditAction } from '../entities/audit-event.ts';
-import { writeEvent } from '../records/audit-log.ts';
+import { inTransaction } from '../database/transaction.ts';
+import { insertEvent, writeEvent } from '../records/audit-log.ts';
 import { admitSignIn, admitToLog, clearSignInAttempts } from './attempts.ts';
 import { matchPassword } from './credentials.ts';
-import type { Credential } from './credentials.ts';
+import type { Connection, Credential } from './credentials.ts';
 import type { KnownDevices } from './known-devices.ts';
 import { membersWithEmail, noteSignIn } from './member-lookup.ts';
 import type { KnownMember } from './member-lookup.ts';
+import { startSession } from './sessions.ts';
 import type { Device, SessionOwner } from './sessions.ts';
 import type { SignIns } from './sign-in.ts';
 
@@ -31,44 +32,38 @@ export async function attemptSignIn(
   return { waitSeconds, credentials };
 }
 
-/**
- * Starts the session of someone who has proven who they are, and remembers the browser. Undefined if that proof no longer
- * suffices: see SignIns.start().
- */
+/** Someone who has proven who they are. */
+type Start = { email: string; owner: SessionOwner; device: Device };
+/** `token` is that of the session, and `remembered` the cookie that remembers the browser. */
+export type Started = { token: string; remembered: string };
+
+/** Returns the cookies of a new session; undefined if the proof no longer suffices: see startSession(). */
 export async function completeSignIn(
-  { signIns, ...parts }: { database: Database; signIns: SignIns; devices: KnownDevices },
-  { email, owner, device }: { email: string; owner: SessionOwner; device: Device },
+  { database, devices, signIns }: { database: Database; devices: KnownDevices; signIns: SignIns },
+  start: Start,
 ): Promise<string[] | undefined> {
-  const session = await signIns.start(owner, device);
-  return session === undefined ? undefined : [session, await noteStart(parts, { email, owner, device })];
+  const started = await inTransaction(database.signIns, (client) => startNoted(client, devices, start));
+  return started && [signIns.cookieFor(started.token), started.remembered];
 }
 
-/** After the start of a session: returns the cookie that remembers the browser. */
-export async function noteStart(
-  { database, devices }: { database: Database; devices: KnownDevices },
-  { email, owner: { credentials }, device }: { email: string; owner: SessionOwner; device: Device },
-): Promise<string> {
-  const known = await membersWithEmail(database.signIns, email);
-  const members = known.filter(({ id }) => credentials?.some(({ memberId }) => memberId === id) ?? true);
+/** Starts a session and records it, in one transaction, so that a failure leaves no session that nobody can use. */
+export async function startNoted(
+  client: Connection,
+  devices: KnownDevices,
+  { email, owner, device }: Start,
+): Promise<Started | undefined> {
+  const token = await startSession(client, owner, device);
+  if (token === undefined) return undefined;
+  const { ipAddress } = device;
+  const known = await membersWithEmail(client, email);
+  const members = known.filter(({ id }) => owner.credentials?.some(({ memberId }) => memberId === id) ?? true);
   for (const member of members) {
-    await noteSignIn(database.signIns, member);
-    const entry = { kind: 'sign_in', action: 'signed_in', memberId: member.id, ipAddress: device.ipAddress } as const;
-    await writeEvent(forOrganization(database, member.organizationId).em(), entry);
+    await noteSignIn(client, member);
+    const { id: memberId, organizationId } = member;
+    await insertEvent(client, { kind: 'sign_in', action: 'signed_in', organizationId, memberId, ipAddress });
   }
   const opened = members.map(({ organizationId }) => organizationId);
-  return devices.remember(email, opened);
-}
-
-/** Records what members did to their own accounts. */
-export async function logOwn(
-  database: Database,
-  members: readonly Pick<KnownMember, 'id' | 'organizationId'>[],
-  { action, ipAddress }: { action: AuditAction; ipAddress?: string },
-): Promise<void> {
-  for (const { id, organizationId } of members) {
-    const entry = { action, memberId: id, subjectId: id, ...(ipAddress !== undefined && { ipAddress }) };
-    await writeEvent(forOrganization(database, organizationId).em(), entry);
-  }
+  return { token, remembered: devices.remember(email, opened) };
 }
 
 /** An unknown email address has no organization, so only the request log records it. */

@@ -11,8 +11,9 @@ import { choosePassword } from './password-links.ts';
 import { hashPassword } from './passwords.ts';
 import { sessionCookieName, signedCookie } from './session-cookie.ts';
 import type { SignedCookie } from './session-cookie.ts';
-import { chooseOrganization, endSession, readSession, sessionSeconds, startSession } from './sessions.ts';
-import type { Device, Membership, OpenSession, SessionOwner } from './sessions.ts';
+import { chooseOrganization, endSession, readSession, sessionSeconds } from './sessions.ts';
+import type { Membership, OpenSession } from './sessions.ts';
+import { logOwn } from './member-lookup.ts';
 
 export type Visitor = {
   member: Member;
@@ -44,12 +45,6 @@ export class SignIns {
     this.#database = database;
     this.#cookie = signedCookie(signing, sessionCookieName);
     this.#chosen = signedCookie(signing, 'settings.organization');
-  }
-
-  /** Returns the session's cookie; undefined if a password has changed since it was checked, or now needs a code. */
-  async start(owner: SessionOwner, device: Device): Promise<string | undefined> {
-    const token = await inTransaction(this.#database.signIns, (client) => startSession(client, owner, device));
-    return token === undefined ? undefined : this.cookieFor(token);
   }
 
   /** For a session that has just been started or renewed. */
@@ -88,20 +83,22 @@ export class SignIns {
   }
 
   /**
-   * Changes the passwords of memberships that the session opens, and ends their other sessions and their links. Returns
-   * what was changed; undefined if one of the passwords has changed since it was checked.
+   * Changes the passwords of memberships that the session opens, and ends their other sessions and their links. False if
+   * one of the passwords has changed since it was checked.
    */
   async changePasswords(
     { memberships, sessionId }: Visitor,
     credentials: readonly Credential[],
-    password: string,
-  ): Promise<Credential[] | undefined> {
+    { password, ipAddress }: { password: string; ipAddress: string },
+  ): Promise<boolean> {
     const hash = await hashPassword(password);
     const changed = credentials.filter((one) => memberships.some(({ memberId }) => memberId === one.memberId));
     return inTransaction(this.#database.signIns, async (client) => {
-      if (!(await arePasswordsCurrent(client, changed))) return undefined;
+      if (!(await arePasswordsCurrent(client, changed))) return false;
       await choosePassword(client, changed, { hash, except: sessionId });
-      return changed;
+      const members = changed.map(({ memberId: id, organizationId }) => ({ id, organizationId }));
+      await logOwn(client, members, { action: 'password_changed', ipAddress });
+      return true;
     });
   }
 }

@@ -13,6 +13,7 @@ import { createSeal } from '../text/seal.ts';
 import type { Seal } from '../text/seal.ts';
 import type { Secret } from '../text/signatures.ts';
 import { lockPasswords } from './credentials.ts';
+import type { Connection } from './credentials.ts';
 import { hashOfRecoveryCode, newRecoveryCodes, newSecret, stepOf } from './authenticator.ts';
 
 /** An app that protects a membership. */
@@ -33,8 +34,6 @@ const selectApps = `select f.id, t.member_id as "memberId", f.sealed_secret as "
     cardinality(f.recovery_hashes) as "codesLeft"
   from sign_in.two_factor_members t join sign_in.two_factor f on f.id = t.two_factor_id
   where t.member_id = any($1) order by f.created_at, f.id`;
-
-type Connection = Pick<pg.Pool, 'query'>;
 
 /** The apps of these memberships. */
 export const readApps = async (pool: Connection, memberIds: readonly string[]): Promise<App[]> =>
@@ -91,8 +90,13 @@ export class TwoFactor {
     return { secret, sealed: this.#seal.seal(secret, `offer ${sessionId}`) };
   }
 
-  /** Returns the recovery codes; undefined if the code is wrong. */
-  async turnOn({ secret }: Offer, code: string, { userId, memberIds }: Protected): Promise<string[] | undefined> {
+  /** Returns the recovery codes; undefined if the code is wrong. Does `work` in the same transaction. */
+  async turnOn(
+    { secret }: Offer,
+    code: string,
+    { userId, memberIds }: Protected,
+    work: (client: Connection) => Promise<void>,
+  ): Promise<string[] | undefined> {
     const step = stepOf(secret, withoutSeparators(code), await this.#now());
     if (step === undefined) return undefined;
     const [id, codes] = [randomUUID(), newRecoveryCodes()];
@@ -104,31 +108,43 @@ export class TwoFactor {
       );
       const { rowCount } = await client.query(insertProtected, [id, memberIds]);
       if (rowCount !== memberIds.length) throw alreadyOn();
+      await work(client);
     });
     return codes;
   }
 
-  /** Accepts a code from the app or a recovery code, each only once. Undefined if it is wrong or was used. */
-  async accept(app: App, typed: string): Promise<Accepted | undefined> {
-    return this.acceptIn(this.#pool, app, { typed, nowMs: await this.#now() });
+  /**
+   * Accepts a code and does `work` in the same transaction, so that no code is used up in vain. Undefined if the code is
+   * wrong or was used.
+   */
+  async confirm<T>(
+    app: App,
+    { userId, typed }: Pick<Protected, 'userId'> & Pick<Typed, 'typed'>,
+    work: (client: Connection) => Promise<T>,
+  ): Promise<T | undefined> {
+    const nowMs = await this.#now();
+    return inTransaction(this.#pool, async (client) => {
+      await lockPasswords(client, [userId]);
+      return (await this.acceptIn(client, app, { typed, nowMs })) ? work(client) : undefined;
+    });
   }
 
-  /** The same, in a transaction. */
+  /** Accepts a code from the app or a recovery code, each only once. Undefined if it is wrong or was used. */
   acceptIn(client: Connection, app: App, { typed, nowMs }: Typed): Promise<Accepted | undefined> {
     const code = withoutSeparators(typed);
     return isOfApp(code) ? this.#acceptOfApp(client, app, { code, nowMs }) : acceptRecovery(client, app, code);
   }
 
   /** Replaces the recovery codes of the app. */
-  async renewCodes({ id }: App): Promise<string[]> {
+  async renewCodes(client: Connection, { id }: App): Promise<string[]> {
     const codes = newRecoveryCodes();
     const text = 'update sign_in.two_factor set recovery_hashes = $2 where id = $1';
-    await this.#pool.query(text, [id, codes.map(hashOfRecoveryCode)]);
+    await client.query(text, [id, codes.map(hashOfRecoveryCode)]);
     return codes;
   }
 
-  async turnOff(memberIds: readonly string[]): Promise<void> {
-    await this.#pool.query(ending('member_id = any($1)'), [memberIds]);
+  async turnOff(client: Connection, memberIds: readonly string[]): Promise<void> {
+    await client.query(ending('member_id = any($1)'), [memberIds]);
   }
 
   async #acceptOfApp(

@@ -1,7 +1,9 @@
 /** The audit log of an organization: written in the transaction of the event, and read by kind. */
 import type { ScopedEntityManager } from '../database/tenant.ts';
+import type pg from 'pg';
 import { AuditEvent } from '../entities/audit-event.ts';
 import type { AuditKind } from '../entities/audit-event.ts';
+import { uuidv7 } from '../entities/uuid.ts';
 import { isSettingsProblem } from '../problems/problem.ts';
 import type { SettingsCode } from '../problems/settings.ts';
 
@@ -16,6 +18,25 @@ export function recordEvent(em: ScopedEntityManager, { kind = 'change', ...entry
 /** In its own transaction, for events without one. */
 export async function writeEvent(em: ScopedEntityManager, entry: Entry): Promise<void> {
   await em.fork().transactional(async (inner) => recordEvent(inner, entry));
+}
+
+/** The same on a plain connection, for transactions that change the accounts of several organizations. */
+export async function insertEvent(
+  connection: Pick<pg.Pool, 'query'>,
+  {
+    organizationId,
+    kind = 'change',
+    action,
+    memberId,
+    subjectId,
+    ipAddress,
+  }: Entry & Pick<AuditEvent, 'organizationId'>,
+): Promise<void> {
+  await connection.query(
+    `insert into audit_events (organization_id, id, kind, action, member_id, subject_id, ip_address)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
+    [organizationId, uuidv7(), kind, action, memberId, subjectId, ipAddress],
+  );
 }
 
 const audited: readonly SettingsCode[] = ['role', 'plan', 'unknown', 'forged'];

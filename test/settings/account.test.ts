@@ -8,8 +8,20 @@ import { waitingStatements } from '../locks.ts';
 import { patientConnection } from '../patient.ts';
 import { useWorld } from '../world.ts';
 import type { Member } from '../../server/entities/organization.ts';
-import { auditLog, password, passwordPath, signIn, someone, turnOnTwoFactor, visit } from './visiting.ts';
-import type { Visit } from './visiting.ts';
+import {
+  auditLog,
+  codeAt,
+  formIn,
+  password,
+  passwordPath,
+  recoveryCodesIn,
+  shownSecret,
+  signIn,
+  someone,
+  turnOnTwoFactor,
+  visit,
+} from './visiting.ts';
+import type { Reply, Visit } from './visiting.ts';
 
 const world = useWorld({ ownDatabase: true });
 const path = '/settings/account';
@@ -70,6 +82,10 @@ describe('while a password is being changed', () => {
     const { right } = await matchPassword(world.database.signIns, member.email, password);
     const holder = await patientConnection(world.database.pool);
     await holder.query('begin');
+    await lockPasswords(
+      holder,
+      right.map(({ userId }) => userId),
+    );
     await choosePassword(holder, right, { hash: changed ?? right[0]?.password ?? '', except: null });
     const done = work();
     await expect.poll(async () => (await waitingStatements(world.database)).length).toBe(waiting);
@@ -260,5 +276,63 @@ describe('a password', () => {
       { hash: '', password },
     ])
       expect(await verifyPassword(wrong)).toBe(false);
+  });
+});
+
+describe('a database that fails midway', () => {
+  /** The replies while nothing can be added to the audit log, and afterward. */
+  async function twice(work: () => Promise<Reply>): Promise<Reply[]> {
+    const { pool } = world.database;
+    await pool.query(`
+      create or replace function fail() returns trigger language plpgsql as
+        $$ begin raise 'the database is shutting down' using errcode = '57P01'; end $$;
+      create trigger failing before insert on audit_events for each row execute function fail()`);
+    const failed = await work();
+    await pool.query('drop trigger failing on audit_events');
+    return [failed, await work()];
+  }
+  const statuses = (replies: Reply[]) => replies.map(({ status }) => status);
+
+  test('uses up no password link, and changes no password', async () => {
+    const { member, visiting } = await scene();
+    const other = await signIn(world, member);
+    const changing = () => visiting.submit(`${path}/password`, { current: password, password: next });
+    expect(statuses(await twice(changing))).toEqual([503, 303]);
+    expect((await other.get(path)).status).toBe(303);
+    const [, token = ''] = /token=(.+)$/.exec(await passwordPath(world.database, member)) ?? [];
+    const choosing = () => visit(world.url).post('/settings/password', { token, password });
+    expect(statuses(await twice(choosing))).toEqual([503, 303]);
+    expect((await visiting.get(path)).status).toBe(303);
+  });
+
+  test('turns on no two-factor authentication without its codes, uses up no code, and starts no session', async () => {
+    const { member, visiting } = await scene();
+    const other = await signIn(world, member);
+    const setUp = `${path}/two-factor`;
+    const page = await visiting.get(setUp);
+    const code = codeAt(shownSecret(page), Date.now());
+    const turningOn = () => visiting.post(setUp, { ...formIn(page, setUp), current: password, code });
+    const on = await twice(turningOn);
+    expect(statuses(on)).toEqual([503, 201]);
+    expect((await other.get(path)).status).toBe(303);
+    const [signing = '', renewing = ''] = on.flatMap(recoveryCodesIn);
+    const coming = visit(world.url);
+    const signingIn = () => coming.post('/settings/sign-in', { email: member.email, password });
+    expect(statuses(await twice(signingIn))).toEqual([303, 303]);
+    expect(statuses(await twice(() => coming.post('/settings/sign-in/code', { code: signing })))).toEqual([503, 303]);
+    expect((await readSessions(world.database.signIns, member.id)).length).toBe(2);
+    const confirm = (what: string, typed = '') =>
+      visiting.submit(`${setUp}/${what}`, { current: password, code: typed });
+    const renewed = await twice(() => confirm('codes', renewing));
+    expect(statuses(renewed)).toEqual([503, 201]);
+    expect(statuses(await twice(() => confirm('off', renewed.flatMap(recoveryCodesIn)[0])))).toEqual([503, 303]);
+  });
+
+  test('ends the sessions, or says that it did not', async () => {
+    const { tenant, member, visiting } = await scene();
+    await signIn(world, member);
+    expect(statuses(await twice(() => visiting.submit(`${path}/sessions`)))).toEqual([503, 303]);
+    expect(await readSessions(world.database.signIns, member.id)).toHaveLength(1);
+    expect(await auditLog(world, tenant)).toContain('sessions_ended');
   });
 });

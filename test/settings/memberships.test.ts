@@ -307,9 +307,9 @@ describe('password links', () => {
     const holder = await pool.connect();
     await holder.query(`begin; select from sign_in."verification" where value = '${admin.id}' for update`);
     const sent = typed.map((wanted) => visit(world.url).post('/settings/password', { token, password: wanted }));
-    // Each request has already found the link valid.
+    // Each request has already found the link valid: one waits for it, and the other for the first.
     const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-      and query like 'delete from sign_in."verification" where identifier%'`;
+      and query ~ '^(delete|select) from sign_in."(verification|user)" where id'`;
     await expect.poll(async () => (await pool.query(waiting)).rowCount).toBe(typed.length);
     await holder.query('rollback');
     holder.release();

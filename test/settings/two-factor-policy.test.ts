@@ -1,14 +1,12 @@
 /** An organization that requires two-factor authentication of its members. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { matchPassword } from '../../server/accounts/credentials.ts';
 import { addMember, removeMember } from '../../server/accounts/members.ts';
-import { SignIns } from '../../server/accounts/sign-in.ts';
 import { publicId } from '../../server/records/public-id.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import { openPages, pathsOf, scene, stateOf } from './every-route.ts';
 import { startMailServer } from './providers.ts';
-import { auditLog, givePassword, password, signIn, someone, turnOnTwoFactor, visit } from './visiting.ts';
+import { auditLog, givePassword, signIn, signInSingly, someone, turnOnTwoFactor } from './visiting.ts';
 import type { Visit } from './visiting.ts';
 
 const nowMs = Date.parse('2026-11-22T12:00:00Z');
@@ -139,14 +137,8 @@ test('single sign-on satisfies it: the provider decides about a second factor', 
   const admin = await someone(world, tenant, 'admin');
   await turnOnTwoFactor(await signIn(world, admin), nowMs);
   const other = await someone(world, tenant, 'admin');
-  const signIns = new SignIns({ database: world.database, secret: authSecret, secure: false });
   for (const member of [admin, other]) {
-    const { right } = await matchPassword(world.database.signIns, member.email, password);
-    const cookie = await signIns.start(
-      { userId: right[0]?.userId ?? '', credentials: null },
-      { ipAddress: '127.0.0.1', userAgent: 'test' },
-    );
-    const visiting = visit(world.url, { cookie: cookie?.split(';')[0] ?? '' });
+    const visiting = await signInSingly(world, member, authSecret);
     expect((await visiting.get('/settings/overview')).status).toBe(200);
     expect((await visiting.get('/settings/account')).text).toContain('You signed in with single sign-on');
     expect((await choose(visiting, 'required')).status).toBe(303);

@@ -1,6 +1,6 @@
 /** Two-factor authentication with an app: turning it on, signing in with it, and who is protected from whom. */
 import { afterAll, beforeEach, describe, expect, inject, test } from 'vitest';
-import { lockPasswords, matchPassword, readPasswords } from '../../server/accounts/credentials.ts';
+import { lockPasswords, readPasswords } from '../../server/accounts/credentials.ts';
 import { knownDevices } from '../../server/accounts/known-devices.ts';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { stepOf } from '../../server/accounts/authenticator.ts';
@@ -27,6 +27,7 @@ import {
   passwordPath,
   shownSecret,
   signIn,
+  signInSingly,
   someone,
   someoneInTwo,
   turnOnTwoFactor,
@@ -75,6 +76,7 @@ async function begin(member: Pick<Member, 'email'>, headers = {}, typed = passwo
   return visiting;
 }
 const enter = (visiting: Visit, code: string, more = {}) => visiting.post(codePath, { code, ...more });
+const nothing = async () => undefined;
 /** The service's own, for what no request can cause. */
 function secondStep(): SecondStep {
   const signing = { secret: old, secure: false };
@@ -145,7 +147,8 @@ describe('turning it on', () => {
     const userId = (await readPasswords(database.signIns, [member.id]))[0]?.userId ?? '';
     const twoFactor = new TwoFactor({ database, secret: old, now: () => nowMs });
     const offer = twoFactor.offer('a session', '');
-    const turnOn = () => twoFactor.turnOn(offer, codeAt(offer.secret, nowMs), { userId, memberIds: [member.id] });
+    const turnOn = () =>
+      twoFactor.turnOn(offer, codeAt(offer.secret, nowMs), { userId, memberIds: [member.id] }, nothing);
     const duringChange = async <T>(work: () => Promise<T>): Promise<T> => {
       const changing = await patientConnection(database.pool);
       await changing.query('begin');
@@ -520,14 +523,11 @@ describe('a person in two organizations', () => {
   test('protects only what the given password opens, even where single sign-on has opened more', async () => {
     const { member, again } = await someoneInTwo(world);
     await setPassword(world.database.signIns, again, 'another horse altogether');
-    const signIns = new SignIns({ database: world.database, secret: old, secure: false });
-    const { right } = await matchPassword(world.database.signIns, member.email, password);
-    const admitted = { userId: right[0]?.userId ?? '', credentials: null };
-    const cookie = await signIns.start(admitted, { ipAddress: '127.0.0.1', userAgent: 'test' });
-    const visiting = visit(world.url, { cookie: cookie?.split(';')[0] ?? '' });
+    const visiting = await signInSingly(world, member, old);
+    const [first] = await readPasswords(world.database.signIns, [member.id]);
     await world.database.pool.query(
       `update sign_in.session set "organizationId" = $1 where "memberIds" is null and "userId" = $2`,
-      [member.organizationId, right[0]?.userId],
+      [member.organizationId, first?.userId],
     );
     await turnOnTwoFactor(visiting, nowMs);
     await begin(member);

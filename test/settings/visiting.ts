@@ -1,11 +1,15 @@
 /** Uses the settings pages as a person would, but without a browser: keeps cookies and sends forms as printed. */
 import { request } from 'node:http';
 import { TOTP } from 'otpauth';
+import { matchPassword } from '../../server/accounts/credentials.ts';
 import { addMember } from '../../server/accounts/members.ts';
 import { issueLink, pathOfLink } from '../../server/accounts/password-links.ts';
 import type { Member, Role } from '../../server/entities/organization.ts';
 import { uuidv7 } from '../../server/entities/uuid.ts';
 import { hashPassword } from '../../server/accounts/passwords.ts';
+import { startSession } from '../../server/accounts/sessions.ts';
+import { SignIns } from '../../server/accounts/sign-in.ts';
+import { inTransaction } from '../../server/database/transaction.ts';
 import type { Tenant, World } from '../world.ts';
 
 export const password = 'correct horse battery';
@@ -168,6 +172,16 @@ export async function signIn(world: World, member: Member, url = world.url): Pro
   return visiting;
 }
 
+/** Someone who has signed in with single sign-on at a service with this secret. */
+export async function signInSingly({ url, database }: World, { email }: Member, secret: string): Promise<Visit> {
+  const { right } = await matchPassword(database.signIns, email, password);
+  const owner = { userId: right[0]?.userId ?? '', credentials: null };
+  const device = { ipAddress: '127.0.0.1', userAgent: 'test' };
+  const token = await inTransaction(database.signIns, (client) => startSession(client, owner, device));
+  const cookie = new SignIns({ database, secret, secure: false }).cookieFor(token ?? '');
+  return visit(url, { cookie: cookie.split(';')[0] ?? '' });
+}
+
 /** The organization's audit log, latest last: action, what it was about, and the reason if it was rejected. */
 export async function auditLog(
   world: World,
@@ -206,5 +220,8 @@ export async function turnOnTwoFactor(visiting: Visit, nowMs: number, current = 
   const secret = shownSecret(page);
   const on = await visiting.post(path, { ...formIn(page, path), current, code: codeAt(secret, nowMs) });
   if (on.status !== 201) throw new Error(`Two-factor authentication is not on: ${on.status} ${on.text}`);
-  return { secret, codes: on.text.match(/\b[a-z2-9]{4}(?:-[a-z2-9]{4}){3}\b/g)?.slice(0, 10) ?? [] };
+  return { secret, codes: recoveryCodesIn(on) };
 }
+
+export const recoveryCodesIn = ({ text }: Reply): string[] =>
+  text.match(/\b[a-z2-9]{4}(?:-[a-z2-9]{4}){3}\b/g)?.slice(0, 10) ?? [];

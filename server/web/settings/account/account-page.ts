@@ -1,13 +1,13 @@
 /** A member's own account: the password, two-factor authentication, and where the member is signed in. */
 import { admitSignIn, clearSignInAttempts } from '../../../accounts/attempts.ts';
-import { matchPassword } from '../../../accounts/credentials.ts';
+import { lockPasswords, matchPassword } from '../../../accounts/credentials.ts';
 import type { Credential } from '../../../accounts/credentials.ts';
 import { passwordProblem } from '../../../accounts/passwords.ts';
 import { endSessions, readSessions } from '../../../accounts/sessions.ts';
 import type { Session } from '../../../accounts/sessions.ts';
-import { logOwn } from '../../../accounts/sign-in-log.ts';
+import { logOwn } from '../../../accounts/member-lookup.ts';
+import { inTransaction } from '../../../database/transaction.ts';
 import { Problem } from '../../../problems/problem.ts';
-import { writeEvent } from '../../../records/audit-log.ts';
 import { html } from '../../html.ts';
 import { field, hidden, ownEmailField, passwordField, passwordHint, uuidPattern } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
@@ -65,11 +65,9 @@ async function changePassword(change: Change): Promise<string> {
   const known = [member.email, member.name, ...memberships.map((one) => one.organizationName)];
   const problem = await passwordProblem(next, known);
   if (problem !== undefined) throw wrong('password', problem);
-  const changed = await context.signIns.changePasswords(change, await checkOwnPassword(change), next);
-  if (!changed) throw incorrect();
   const { ipAddress } = deviceOf(request);
-  const members = changed.map(({ memberId: id, organizationId }) => ({ id, organizationId }));
-  await logOwn(context.database, members, { action: 'password_changed', ipAddress });
+  const wanted = { password: next, ipAddress };
+  if (!(await context.signIns.changePasswords(change, await checkOwnPassword(change), wanted))) throw incorrect();
   return `${path}?done=password`;
 }
 
@@ -90,13 +88,16 @@ export const wrong = (name: 'current' | 'password' | 'code', sentence: string) =
 const incorrect = () => wrong('current', 'Incorrect password.');
 
 /** Only for this session's memberships: an admin who signed in with a member's link ends nothing in other organizations. */
-async function endOwnSessions({ member, memberships, em, sessionId, request, context }: Change): Promise<string> {
+async function endOwnSessions({ member, memberships, userId, sessionId, request, context }: Change): Promise<string> {
   const only = field(request.body, 'session');
   if (only !== '' && !uuidPattern.test(only)) throw new Problem('invalid', { sentence: 'There is no such session.' });
   const wanted = only === '' ? { except: sessionId } : { only };
   const memberIds = memberships.map(({ memberId }) => memberId);
-  const ended = await endSessions(context.database.signIns, memberIds, wanted);
-  if (ended > 0) await writeEvent(em, { action: 'sessions_ended', memberId: member.id, subjectId: member.id });
+  await inTransaction(context.database.signIns, async (client) => {
+    await lockPasswords(client, [userId]);
+    const ended = await endSessions(client, memberIds, wanted);
+    if (ended > 0) await logOwn(client, [member], { action: 'sessions_ended' });
+  });
   return `${path}?done=${only === '' ? 'sessions' : 'session'}`;
 }
 

@@ -1,13 +1,13 @@
 /** Turns a member's own two-factor authentication on and off, and issues new recovery codes. */
 import { admitCode, clearCodeAttempts } from '../../../accounts/attempts.ts';
 import { readPasswords } from '../../../accounts/credentials.ts';
-import type { Credential } from '../../../accounts/credentials.ts';
+import type { Connection, Credential } from '../../../accounts/credentials.ts';
 import { twoFactorMail } from '../../../accounts/mail.ts';
 import type { TwoFactorChange } from '../../../accounts/mail.ts';
 import { endSessions } from '../../../accounts/sessions.ts';
 import type { Membership } from '../../../accounts/sessions.ts';
-import { logOwn } from '../../../accounts/sign-in-log.ts';
-import type { App } from '../../../accounts/two-factor.ts';
+import { logOwn } from '../../../accounts/member-lookup.ts';
+import type { App, TwoFactor } from '../../../accounts/two-factor.ts';
 import type { AuditAction } from '../../../entities/audit-event.ts';
 import { field } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
@@ -26,18 +26,35 @@ const wrongCode =
 
 export function twoFactorRoutes(guard: SessionGuard): void {
   guard.form('/account/two-factor', { action: 'two_factor_turned_on', show: showSetUp, submit: turnOn });
-  const confirming = (confirmation: Confirmation, action: AuditAction, work: Work) =>
+  for (const confirmation of ['codes', 'off'] as const)
     guard.form(`/account/two-factor/${confirmation}`, {
-      action,
+      action: works[confirmation].action,
       show: (visit, rejected) => (visit.hasTwoFactor ? confirmPage(visit, confirmation, rejected) : account),
-      submit: (change) => confirm(change, work),
+      submit: (change) => confirm(change, works[confirmation]),
     });
-  confirming('codes', 'recovery_codes_made', renewCodes);
-  confirming('off', 'two_factor_turned_off', turnOff);
 }
 
 /** What to do once the password and a code have been checked. */
-type Work = (change: Change, app: App) => Promise<Page | string>;
+type Work = Recorded & {
+  /** Returns new recovery codes, if there are any. */
+  run: (client: Connection, twoFactor: TwoFactor, of: { app: App; memberIds: string[] }) => Promise<string[]>;
+};
+
+const works: Record<Confirmation, Work> = {
+  codes: {
+    action: 'recovery_codes_made',
+    mail: 'newCodes',
+    run: (client, twoFactor, { app }) => twoFactor.renewCodes(client, app),
+  },
+  off: {
+    action: 'two_factor_turned_off',
+    mail: 'turnedOff',
+    run: async (client, twoFactor, { memberIds }) => {
+      await twoFactor.turnOff(client, memberIds);
+      return [];
+    },
+  },
+};
 
 async function showSetUp(visit: Visit, rejected?: Rejected): Promise<Page | string> {
   const { request, context } = visit;
@@ -59,10 +76,13 @@ async function turnOn(change: Change): Promise<Page | string> {
   );
   const offer = context.twoFactor.offer(sessionId, field(body, 'offer'));
   const whose = { userId: change.userId, memberIds: memberships.map(({ memberId }) => memberId) };
-  const codes = await context.twoFactor.turnOn(offer, field(body, 'code'), whose);
+  const turnedOn = { action: 'two_factor_turned_on', mail: 'turnedOn' } as const;
+  const codes = await context.twoFactor.turnOn(offer, field(body, 'code'), whose, async (client) => {
+    await endSessions(client, whose.memberIds, { except: sessionId });
+    await record(client, change, memberships, turnedOn);
+  });
   if (!codes) throw wrong('code', wrongCode);
-  await endSessions(context.database.signIns, whose.memberIds, { except: sessionId });
-  await recordAndNotify(change, memberships, { action: 'two_factor_turned_on', mail: 'turnedOn' });
+  notify(change, memberships, turnedOn);
   const next = field(body, 'next');
   return recoveryCodesPage(change, codes, next === '' ? account : localPath(next));
 }
@@ -74,23 +94,17 @@ async function confirm(change: Change, work: Work): Promise<Page | string> {
   await checkPassword(change);
   const attempt = { appId: app.id, device: member.id };
   rejectTooMany(await admitCode(context.database.signIns, attempt));
-  if (!(await context.twoFactor.accept(app, field(request.body, 'code'))))
-    throw wrong('code', 'Incorrect code. Each works once.');
-  await clearCodeAttempts(context.database.signIns, attempt);
-  return work(change, app);
-}
-
-async function renewCodes(change: Change, app: App): Promise<Page> {
-  const codes = await change.context.twoFactor.renewCodes(app);
-  await recordAndNotify(change, await protectedBy(change, app), { action: 'recovery_codes_made', mail: 'newCodes' });
-  return recoveryCodesPage(change, codes);
-}
-
-async function turnOff(change: Change, app: App): Promise<string> {
   const memberships = await protectedBy(change, app);
-  await change.context.twoFactor.turnOff(memberships.map(({ memberId }) => memberId));
-  await recordAndNotify(change, memberships, { action: 'two_factor_turned_off', mail: 'turnedOff' });
-  return `${account}?done=off`;
+  const memberIds = memberships.map(({ memberId }) => memberId);
+  const entered = { userId: change.userId, typed: field(request.body, 'code') };
+  const codes = await context.twoFactor.confirm(app, entered, async (client) => {
+    await clearCodeAttempts(client, attempt);
+    await record(client, change, memberships, work);
+    return work.run(client, context.twoFactor, { app, memberIds });
+  });
+  if (!codes) throw wrong('code', 'Incorrect code. Each works once.');
+  notify(change, memberships, work);
+  return codes.length > 0 ? recoveryCodesPage(change, codes) : `${account}?done=off`;
 }
 
 /** The memberships in this session that the app protects; a session may not change others. */
@@ -107,14 +121,16 @@ function checkPassword(change: Change): Promise<Credential[]> {
   return checkOwnPassword(change);
 }
 
-/** Records it in the audit log of each organization, and notifies the member by mail. */
-async function recordAndNotify(
-  { member, request, context }: Change,
-  memberships: readonly Membership[],
-  { action, mail }: { action: AuditAction; mail: TwoFactorChange },
-): Promise<void> {
+/** What the audit log and the mail call a change. */
+type Recorded = { action: AuditAction; mail: TwoFactorChange };
+
+/** In the audit log of each organization. */
+function record(client: Connection, { request }: Change, memberships: readonly Membership[], { action }: Recorded) {
   const members = memberships.map(({ memberId: id, organizationId }) => ({ id, organizationId }));
-  await logOwn(context.database, members, { action, ipAddress: deviceOf(request).ipAddress });
+  return logOwn(client, members, { action, ipAddress: deviceOf(request).ipAddress });
+}
+
+function notify({ member, context }: Change, memberships: readonly Membership[], { mail }: Recorded): void {
   const organizations = memberships.map(({ organizationName }) => organizationName);
   sendMail(context, twoFactorMail(member.email, { change: mail, organizations }));
 }

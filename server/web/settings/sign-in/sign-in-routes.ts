@@ -2,11 +2,11 @@
 import { admitLink, admitMail, admitReset } from '../../../accounts/attempts.ts';
 import { readPasswords } from '../../../accounts/credentials.ts';
 import { resetMail } from '../../../accounts/mail.ts';
-import { membersWithEmail } from '../../../accounts/member-lookup.ts';
+import { logOwn, membersWithEmail } from '../../../accounts/member-lookup.ts';
 import { issueLink, pathOfLink, readLink, redeemLink } from '../../../accounts/password-links.ts';
 import type { LinkedMember } from '../../../accounts/password-links.ts';
 import { passwordProblem } from '../../../accounts/passwords.ts';
-import { attemptSignIn, completeSignIn, logOwn } from '../../../accounts/sign-in-log.ts';
+import { attemptSignIn, completeSignIn } from '../../../accounts/sign-in-log.ts';
 import type { Visitor } from '../../../accounts/sign-in.ts';
 import type { SingleSignOn } from '../../../accounts/single-sign-on.ts';
 import { Problem } from '../../../problems/problem.ts';
@@ -101,8 +101,8 @@ async function choosePassword(open: PublicRequest): Promise<Page | string> {
   const known = linkedMembers.flatMap(({ email, name, organizationName }) => [email, name, organizationName]);
   const sentence = await passwordProblem(password, known);
   if (sentence !== undefined) throw new Problem('invalid', { sentence, field: 'password' });
-  const members = await redeemLink(database.signIns, token, password);
-  await logOwn(database, members, { action: 'password_changed', ipAddress: deviceOf(request).ipAddress });
+  const { ipAddress } = deviceOf(request);
+  const members = await redeemLink(database.signIns, token, { password, ipAddress });
   const credentials = await readPasswords(
     database.signIns,
     members.map(({ id }) => id),
@@ -134,7 +134,7 @@ async function sendReset({ database, mailer, baseUrl }: SettingsServices, email:
   const [first] = members;
   if (!first || !mailer || !(await admitMail(database.signIns, email))) return;
   const link = baseUrl() + pathOfLink(await issueLink(database.signIns, first, 'reset'));
-  await logOwn(database, members, { action: 'password_link_issued' });
+  await logOwn(database.signIns, members, { action: 'password_link_issued' });
   // To the stored address, not to the one that was typed: mail servers may treat the two differently.
   await mailer.send(resetMail(first.email, link));
 }
