@@ -1,5 +1,6 @@
 /** Customers, proposals and items, as someone who does not program uses them. */
 import { readFile } from 'node:fs/promises';
+import type { Locator } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { someone } from '../settings/visiting.ts';
 import { proposal } from '../records.ts';
@@ -98,5 +99,17 @@ describe.runIf(hasChromium)('records in a browser', () => {
       await page.getByRole('heading', { level: 1 }).waitFor();
       await expectSound(page);
     }
+    const endOf = async (one: Locator) => {
+      const { x = 0, width = 0 } = (await one.boundingBox()) ?? {};
+      return x + width;
+    };
+    await page.setViewportSize({ width: 320, height: 800 });
+    await page.goto(`${world.url}/settings/items`);
+    expect(await endOf(page.getByText('999999999.9999'))).toBeLessThan(await endOf(page.getByRole('row').last()));
+    await someone(world, tenant, 'member', word);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.goto(`${world.url}/settings/members`);
+    const emailColumn = await page.getByRole('columnheader', { name: 'Email' }).boundingBox();
+    expect(emailColumn?.width).toBeGreaterThan(200);
   });
 });
