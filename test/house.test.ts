@@ -497,6 +497,7 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
         'const text = `select c.name from webhook_turns w, customers c where w.organization_id = $1`;',
       'server/webhooks/i.ts':
         'const text = `delete from webhook_turns t using customers c where t.organization_id = $1 and c.id = $2`;',
+      'server/webhooks/k.ts': `const text = 'select name from ' + table + ' where $1::uuid is not null';`,
       'server/webhooks/j.ts': 'const text = `copy customers to stdout`;',
       'server/records/c.ts': 'const text = `delete from audit_events where organization_id is distinct from ?`;',
     },

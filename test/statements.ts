@@ -33,7 +33,7 @@ const ownedTables = entities.map(({ meta }) => meta.tableName).filter((name) => 
 const tableNamed = new RegExp(
   [
     String.raw`(?:\b(?:from|join|update|into|using|copy|truncate)(?: only)?|(?<=\bfrom [^()]*),) (?:public\.)?`,
-    String.raw`(?:(?:${ownedTables.join('|')})(?!\w)|\$\{\}(?!\w|(?: [a-z])?[)\s]*$))(?!(?: \w+)? where \$\{\})`,
+    String.raw`(?:(?:${ownedTables.join('|')})(?!\w)|\$\{\}(?!\w|(?: [a-z])?[)\s]*$)|$)(?!(?: \w+)? where \$\{\})`,
   ].join(''),
   'gi',
 );
