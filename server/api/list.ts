@@ -9,7 +9,7 @@ import { isCanceled, readPage, readSyncBound } from '../records/reader.ts';
 import { storedId } from '../records/public-id.ts';
 import type { ListIndex } from '../records/list-index.ts';
 import type { Selection } from '../records/selection.ts';
-import { anyOf, atLeast, below, exactly, hasMembers } from '../records/sql.ts';
+import { atLeast, below, exactly, hasMembers, withIds } from '../records/sql.ts';
 import type { Condition } from '../records/sql.ts';
 import { invalidCursor, readCursor, writeCursor } from './cursor.ts';
 import { page } from './reply.ts';
@@ -62,11 +62,7 @@ export const listOf = <Schema extends z.ZodObject, T extends Common, Row extends
 
 /** The filters that every list has. */
 export const commonFilters = <T extends Common>(kind: Kind) => ({
-  ids: (ids: readonly string[]) =>
-    anyOf<T>(
-      'id',
-      ids.map((id) => storedId(kind, id)),
-    ),
+  ids: (ids: readonly string[]) => withIds<T>(ids.map((id) => storedId(kind, id))),
   createdSince: (time: string) => atLeast<T>('createdAt', time),
   createdBefore: (time: string) => below<T>('createdAt', time),
   updatedSince: (time: string) => atLeast<T>('updatedAt', time),

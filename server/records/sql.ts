@@ -65,9 +65,9 @@ const given = <T>({ bind, byIndex }: Terms<T>, value: unknown, type: string): st
 export const exactly = <T>(property: Property<T>, value: unknown): Condition<T> =>
   condition('once', ({ column, bind }) => `${column(property)} = ${bind(value)}`);
 
-/** Any of up to 100 values of a property that is unique. */
-export const anyOf = <T>(property: Property<T>, values: readonly unknown[]): Condition<T> =>
-  condition('once', ({ column, bind }) => `${column(property)} = any(${bind(values)})`);
+/** Up to 100 records. */
+export const withIds = <T extends { id: string }>(ids: readonly unknown[]): Condition<T> =>
+  condition('once', ({ column, bind }) => `${column('id')} = any(${bind(ids)})`);
 
 /** For a property with its own index, whose values records seldom share. */
 export const equal = <T>(property: Property<T>, value: unknown, type = 'text'): Condition<T> =>

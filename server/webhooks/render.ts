@@ -10,7 +10,7 @@ import { presentProposal, proposalWithLines } from '../records/proposal.ts';
 import { publicId } from '../records/public-id.ts';
 import { readEach } from '../records/reader.ts';
 import type { Selection } from '../records/selection.ts';
-import { anyOf } from '../records/sql.ts';
+import { withIds } from '../records/sql.ts';
 import type { Claimed } from './deliveries.ts';
 import type { Leased } from './leases.ts';
 
@@ -18,7 +18,7 @@ import type { Leased } from './leases.ts';
 const read =
   <T extends { id: string }, Row extends { id: string }>(selection: Selection<T, Row>, present: (row: Row) => object) =>
   async (tenant: Tenant, ids: string[]): Promise<[string, object][]> => {
-    const rows = await readEach(tenant, selection, anyOf<T>('id', ids));
+    const rows = await readEach(tenant, selection, withIds<T>(ids));
     return rows.map((row) => [row.id, present(row)]);
   };
 
