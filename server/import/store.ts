@@ -6,6 +6,7 @@ import { Customer } from '../entities/customer.ts';
 import { Item } from '../entities/item.ts';
 import type { Organization } from '../entities/organization.ts';
 import { Proposal, ProposalLine } from '../entities/proposal.ts';
+import type { ImportKind } from '../entities/upload.ts';
 import { recordTable } from '../records/record-table.ts';
 
 /** The columns by which a dry run finds planned records. */
@@ -14,7 +15,7 @@ const indexed = {
   items: ['id', 'external_id', 'sku_key'],
   proposals: ['id', 'external_id', 'number'],
   proposal_lines: ['id', 'proposal_id'],
-};
+} satisfies Record<ImportKind | 'proposal_lines', string[]>;
 
 type Named = { name: string };
 export type Store = Awaited<ReturnType<typeof openStore>>;
