@@ -146,6 +146,16 @@ describe.runIf(hasChromium)('in a browser', () => {
     await expectSound(page);
   });
 
+  test('text of twice the size fits on a phone', async () => {
+    const { page } = await scene();
+    await page.setViewportSize({ width: 390, height: 800 });
+    for (const path of ['api-keys', 'members', 'webhooks']) {
+      await show(page, path);
+      await page.evaluate(`document.documentElement.style.setProperty('font-size', '200%', 'important')`);
+      expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBe(390);
+    }
+  });
+
   test('usage is shown empty, and with every outcome', async () => {
     const { tenant, page } = await scene();
     await show(page, 'usage');
@@ -161,6 +171,10 @@ describe.runIf(hasChromium)('in a browser', () => {
     await page.getByRole('heading', { name: 'By operation' }).waitFor();
     await page.getByText('As a table').click();
     await expectSound(page);
+    await page.emulateMedia({ colorScheme: 'light', forcedColors: 'active' });
+    const ofLegend = `getComputedStyle(document.querySelector('.key-of.success'), '::before').backgroundColor`;
+    const ofChart = `getComputedStyle(document.querySelector('rect.success')).fill`;
+    expect(await page.evaluate(ofLegend)).toBe(await page.evaluate(ofChart));
   });
 
   test('an import is shown in each of its states', async () => {
