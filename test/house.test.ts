@@ -209,7 +209,7 @@ const rawSql = [
 const statementFiles = ['server/database/', 'server/records/'];
 /** How many statements cover records of many organizations, or find them by something else. */
 const ofManyOrganizations: Readonly<Record<string, number>> = {
-  'server/accounts/credentials.ts': 2, // at sign-in, the organization is not known yet
+  'server/accounts/credentials.ts': 3, // at sign-in, the organization is not known yet
   'server/accounts/sessions.ts': 2, // the same
   'server/database/backup.ts': 2, // all of them
   'server/database/erased-uploads.ts': 1, // files of all of them, in one folder

@@ -103,13 +103,12 @@ const consentForm = (visit: Visit, { sent, before, authorization, rejected }: Co
   );
 
 /** A verified application has the same client_id wherever it is installed, so its previous key may be another computer's. */
-const keepField = (rejected: Rejected | undefined): Html =>
-  html`<p>
-    <label
-      ><input type="checkbox" name="keep" ${field(rejected?.body, 'keep') !== '' && html` checked`} /> Keep that key for
-      another computer</label
-    >
+function keepField(rejected: Rejected | undefined): Html {
+  const checked = field(rejected?.body, 'keep') !== '' && html` checked`;
+  return html`<p>
+    <label><input type="checkbox" name="keep" ${checked} /> Keep that key for another computer</label>
   </p>`;
+}
 
 /** Switches to another organization of the same person; afterward, this page opens again. */
 function organizationForm(visit: Visit, { sent }: ConnectView): Html {
