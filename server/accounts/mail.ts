@@ -31,7 +31,7 @@ const twoFactorChanges = {
   reset: 'was reset by an admin or operator. Signing in needs only your password until you turn it on again',
   newCodes: 'has new recovery codes. The old ones no longer work',
   recovered:
-    'was completed with a recovery code, which no longer works. If you lost your app, turn it off and on again',
+    'was completed with a recovery code, which no longer works. If you lost your app, turn two-factor authentication off and on again',
 };
 export type TwoFactorChange = keyof typeof twoFactorChanges;
 
@@ -43,7 +43,7 @@ export const twoFactorMail = (
   subject: 'Your two-factor authentication',
   text: `Two-factor authentication for ${to} at ${organizations.join(', ')} ${twoFactorChanges[change]}.
 
-If it was not you, change your password and tell an admin of your organization.
+If you did not expect this, change your password and tell an admin of your organization.
 `,
 });
 

@@ -23,7 +23,7 @@ async function read(world: World, role: 'admin' | 'member' = 'admin') {
   const visiting = await signIn(world, await someone(world, tenant, role));
   const texts = await Promise.all(pages.map(async (page) => (await visiting.get(page)).text));
   const { body } = await tenant.call('GET', '/v1/customers');
-  return { tenant, texts, detail: body.detail };
+  return { tenant, visiting, texts, detail: body.detail };
 }
 
 describe('on the Free plan', () => {
@@ -44,11 +44,13 @@ describe('on the Free plan', () => {
   });
 
   test('without a contact, the pages refer to the operator and show the slug to give them', async () => {
-    const { tenant, texts, detail } = await read(without);
+    const { tenant, visiting, texts, detail } = await read(without);
     for (const text of texts) {
       expect(text).toContain('Ask the operator of this service to upgrade');
       expect(text).toContain(`<code>${tenant.organization.slug}</code>`);
     }
+    const overview = await visiting.get('/settings/overview');
+    expect(overview.text).not.toContain('Here are the customers');
     expect(detail).toBe(
       'API access requires the Team plan. After the organization upgrades, the same key works again. To upgrade, ask the operator of this service.',
     );

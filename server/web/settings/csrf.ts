@@ -72,9 +72,9 @@ export const forgedForm = () =>
       'This form did not come from a page of this service, so nothing was changed. Open the page again and retry. If the service runs under a different host name, its operator must set PUBLIC_URL.',
   });
 
-/** Usually of an earlier session of the same person, who has signed in again in another tab. */
+/** Of an earlier session: this person, or someone else, has signed in again in another tab. */
 export const formOfOtherSession = () =>
   new Problem('forged', {
     sentence:
-      'You have signed in again since this page was opened, so nothing was changed. Open the page again and retry.',
+      'There has been a new sign-in in this browser since this page was opened, so nothing was changed. Open the page again and retry.',
   });

@@ -44,7 +44,7 @@ export function checkedSection(visit: Visit, upload: Upload, hasRejects: boolean
   const changes = (summary?.created ?? 0) + (summary?.updated ?? 0);
   const start = html`<button type="submit">${wasInterrupted ? 'Start again' : `Import ${rows(changes)}`}</button>`;
   const content = html`${notice('failed', failure ?? undefined)}
-    ${wasInterrupted ? html`<p>It stopped after at least ${rows(upload.rowsRead)}. Rows already imported are kept. Start again; they will not be imported twice.</p>` : html`<p>${failure === null && 'Nothing has been imported yet.'} This is what the import would do with ${kind} in the file:</p>`}
+    ${wasInterrupted ? html`<p>It stopped after at least ${rows(upload.rowsRead)}. Rows already imported are kept. Start again; they will not be imported twice.</p>` : html`<p>${failure === null && 'Nothing has been imported yet.'} This is what the import would do with the ${kind} in the file:</p>`}
     ${summary && figures(summary, ['new', 'changed'])} ${summary && notesAndErrors(upload, summary, hasRejects)}
     ${left.length > 0 && html`<p>Columns not imported: ${left.join(', ')}.</p>`} ${previewTable(upload.rows)}
     ${changes === 0 && !wasInterrupted && html`<p>${summary?.read === 0 ? 'The file has no rows.' : 'The import would change nothing.'}</p>`}

@@ -27,13 +27,14 @@ async function overviewPage(visit: Visit): Promise<Page> {
   const failures = groupFailures(await readFailures(em)).slice(0, shown.failures);
   const keys = await em.find(ApiKey, { id: { $in: failures.map(({ latest }) => latest.keyId) } });
   const liveCount = await em.count(ApiKey, liveKeys());
-  const newest = organization.plan === 'team' ? await newestSections(visit) : [];
+  const onTeam = organization.plan === 'team';
+  const newest = onTeam ? await newestSections(visit) : [];
   const main = html` <h1>${organization.name}</h1>
     <p class="lead">
-      Hello ${member.name}. Here are the customers, proposals and items of ${organization.name}, and the tools that use
-      them.
+      Hello ${member.name}.
+      ${onTeam && `Here are the customers, proposals and items of ${organization.name}, and the tools that use them.`}
     </p>
-    ${organization.plan !== 'team' && notice('plain', html`${organization.name} is on the Free plan. <a href="/settings/api-keys">What the Team plan adds</a>`)}
+    ${!onTeam && notice('plain', html`${organization.name} is on the Free plan. <a href="/settings/api-keys">What the Team plan adds</a>`)}
     ${warningSection(await warningsFor(visit))} ${figures(report, liveCount)}
     ${failureSection(failures, keys, sum(report.total) > 0)}
     <div class="newest">${newest}</div>`;
