@@ -210,7 +210,10 @@ const statementFiles = ['server/database/', 'server/records/'];
 /** How many statements cover records of many organizations, or find them by something else. */
 const ofManyOrganizations: Readonly<Record<string, number>> = {
   'server/accounts/credentials.ts': 3, // at sign-in, the organization is not known yet
-  'server/accounts/sessions.ts': 2, // the same
+  'server/accounts/member-lookup.ts': 1, // the same
+  'server/accounts/password-links.ts': 1, // the same
+  'server/accounts/sessions.ts': 3, // the same
+  'server/keys/key-row.ts': 1, // a key is looked up before its organization is known
   'server/database/backup.ts': 2, // all of them
   'server/database/erased-uploads.ts': 1, // files of all of them, in one folder
   'server/commands/serve/retention.ts': 1, // what has expired
@@ -495,6 +498,8 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
       'server/webhooks/g.ts': 'const text = `select name from\n  customers where $1::uuid is not null`;',
       'server/webhooks/h.ts':
         'const text = `select c.name from webhook_turns w, customers c where w.organization_id = $1`;',
+      'server/webhooks/l.ts':
+        'const text = `select e.id from webhook_endpoints e join organizations o on o.id = e.organization_id`;',
       'server/webhooks/i.ts':
         'const text = `delete from webhook_turns t using customers c where t.organization_id = $1 and c.id = $2`;',
       'server/webhooks/k.ts': `const text = 'select name from ' + table + ' where $1::uuid is not null';`,

@@ -44,7 +44,7 @@ const organization = String.raw`(?:\w+\.)?organization_id`;
 const compared = new RegExp(
   [
     String.raw`\b${organization} = (?:\$|\?|'|\w+\.organization_?id\b)`,
-    String.raw`= ${organization}\b`,
+    String.raw`(?<!\.id )= ${organization}\b`,
     String.raw`\(${organization}, \w+\) (?:in|=)`,
     String.raw`\binto \S+(?: as \w+)?\s+\([^()]*\borganization_id\b`,
   ].join('|'),
