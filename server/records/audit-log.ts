@@ -1,6 +1,6 @@
 /** The audit log of an organization: written in the transaction of the event, and read by kind. */
-import type { ScopedEntityManager } from '../database/tenant.ts';
 import type pg from 'pg';
+import type { ScopedEntityManager } from '../database/tenant.ts';
 import { AuditEvent } from '../entities/audit-event.ts';
 import type { AuditKind } from '../entities/audit-event.ts';
 import { uuidv7 } from '../entities/uuid.ts';
@@ -20,17 +20,13 @@ export async function writeEvent(em: ScopedEntityManager, entry: Entry): Promise
   await em.fork().transactional(async (inner) => recordEvent(inner, entry));
 }
 
+type OwnEntry = Pick<AuditEvent, 'organizationId'> &
+  Pick<Entry, 'kind' | 'action' | 'memberId' | 'subjectId' | 'ipAddress'>;
+
 /** The same on a plain connection, for transactions that change the accounts of several organizations. */
 export async function insertEvent(
   connection: Pick<pg.Pool, 'query'>,
-  {
-    organizationId,
-    kind = 'change',
-    action,
-    memberId,
-    subjectId,
-    ipAddress,
-  }: Entry & Pick<AuditEvent, 'organizationId'>,
+  { organizationId, kind = 'change', action, memberId, subjectId, ipAddress }: OwnEntry,
 ): Promise<void> {
   await connection.query(
     `insert into audit_events (organization_id, id, kind, action, member_id, subject_id, ip_address)
