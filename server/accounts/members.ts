@@ -35,7 +35,7 @@ export async function addMember(
   });
   return adding.catch((error: unknown) => {
     if (!(error instanceof UniqueConstraintViolationException)) throw error;
-    const sentence = `${email} already belongs to a member of this organization.`;
+    const sentence = `${email} already belongs to a member of this organization. If they cannot sign in yet, issue a new password link.`;
     throw new Problem('taken', { sentence, field: 'email' });
   });
 }

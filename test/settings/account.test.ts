@@ -310,8 +310,8 @@ describe('a database that fails midway', () => {
     const other = await signIn(world, member);
     const setUp = `${path}/two-factor`;
     const page = await visiting.get(setUp);
-    const code = codeAt(shownSecret(page), Date.now());
-    const turningOn = () => visiting.post(setUp, { ...formIn(page, setUp), current: password, code });
+    const code = () => codeAt(shownSecret(page), Date.now());
+    const turningOn = () => visiting.post(setUp, { ...formIn(page, setUp), current: password, code: code() });
     const on = await twice(turningOn);
     expect(statuses(on)).toEqual([503, 201]);
     expect((await other.get(path)).status).toBe(303);
