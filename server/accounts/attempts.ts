@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { networkOf } from '../limits/network.ts';
+import type { Connection } from './credentials.ts';
 
 /**
  * Guessing is limited per network: for each account, and across all accounts. No limit counts an account alone, because
@@ -57,7 +58,7 @@ export type CodeAttempt = { appId: string; device?: string | undefined };
 export const admitCode = (pool: pg.Pool, attempt: CodeAttempt) => take(pool, 'code', codeKey(attempt));
 
 /** After a correct code, in the transaction that accepts it. */
-export async function clearCodeAttempts(client: Pick<pg.Pool, 'query'>, attempt: CodeAttempt): Promise<void> {
+export async function clearCodeAttempts(client: Connection, attempt: CodeAttempt): Promise<void> {
   await client.query('delete from sign_in.attempts where key = $1', [`code ${codeKey(attempt)}`]);
 }
 

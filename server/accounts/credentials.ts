@@ -47,7 +47,8 @@ export async function readPasswords(connection: Connection, memberIds: readonly 
 
 /**
  * Until the transaction ends, no one else changes a password of these people, turns on two-factor authentication, or starts
- * a session. Locks their organizations first, to which the audit log refers: who removes a member locks in the same order.
+ * a session. Locks their organizations first, because the audit log refers to them, and removing a member locks in the same
+ * order.
  */
 export async function lockPasswords(client: Connection, userIds: readonly string[]): Promise<void> {
   await client.query(

@@ -132,7 +132,7 @@ describe('every form', async () => {
           expect((await visiting.post(fill(path), form)).status).toBe(403);
       // Of the same person's other session: another tab may have begun this one since.
       const earlier = await visiting.post(fill(path), everyField(otherToken));
-      expect(earlier.text).toContain('There has been a new sign-in in this browser since this page was opened');
+      expect(earlier.text).toContain('This browser has signed in again since this page was opened');
       const nobody = await visit(plain.url).post(fill(path), everyField(foreign));
       expect([nobody.status, nobody.location]).toEqual([303, '/settings/sign-in?after=session-ended']);
       expect(await stateOf(plain, tenant.organization.id)).toBe(before);

@@ -76,5 +76,5 @@ export const forgedForm = () =>
 export const formOfOtherSession = () =>
   new Problem('forged', {
     sentence:
-      'There has been a new sign-in in this browser since this page was opened, so nothing was changed. Open the page again and retry.',
+      'This browser has signed in again since this page was opened, so nothing was changed. Open the page again and retry.',
   });
