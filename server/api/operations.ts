@@ -4,12 +4,13 @@ import type { AppRoute, AppRouter } from '@ts-rest/core';
 import { pageSize } from '../../contract/list.ts';
 import { metadataOf } from '../../contract/operations.ts';
 import { v1 } from '../../contract/v1.ts';
-import type { V1 } from '../../contract/v1.ts';
-import { customers } from './customers.ts';
+import type { ResourceName, V1 } from '../../contract/v1.ts';
+import { customerList, customers } from './customers.ts';
 import type { Handlers } from './handler.ts';
-import { items } from './items.ts';
+import { itemList, items } from './items.ts';
+import { conditionsIn } from './list.ts';
 import { me } from './me.ts';
-import { proposals } from './proposals.ts';
+import { proposalList, proposals } from './proposals.ts';
 import { handleSums, sumProposals } from './proposal-sums.ts';
 import type { Reply } from './reply.ts';
 import type { Caller } from '../keys/caller.ts';
@@ -46,6 +47,13 @@ const unfiltered: ReadonlySet<string> = new Set(['limit', 'sort']);
 
 /** A handler for every operation of the contract. */
 const v1Handlers: { [Resource in keyof V1]: Handlers<V1[Resource]> } = { me, customers, proposals, items };
+
+/** The conditions in a query of each list. */
+export const listConditions = {
+  customers: conditionsIn(customerList),
+  proposals: conditionsIn(proposalList),
+  items: conditionsIn(itemList),
+} satisfies Record<ResourceName, unknown>;
 
 const all = new Map<AppRoute, Operation>();
 for (const [resource, routes] of Object.entries<AppRouter>(v1)) {

@@ -13,22 +13,17 @@ import type { Database } from '../database/orm.ts';
 import { beginSnapshot } from '../database/server-settings.ts';
 import { openSession } from '../database/session.ts';
 import type { Session } from '../database/session.ts';
-import { Customer } from '../entities/customer.ts';
-import { Item } from '../entities/item.ts';
 import type { OrganizationId } from '../entities/owned.ts';
-import { Proposal } from '../entities/proposal.ts';
 import { Problem } from '../problems/problem.ts';
-import { customerIndex } from '../records/customer.ts';
-import { itemIndex } from '../records/item.ts';
+import { kinds } from '../records/kinds.ts';
+import type { Kind } from '../records/kinds.ts';
 import { termsOf } from '../records/list-index.ts';
 import type { ListIndex } from '../records/list-index.ts';
-import { proposalIndex } from '../records/proposal.ts';
 import { conditionSql } from '../records/sql.ts';
 import type { Condition } from '../records/sql.ts';
 import { recordTable } from '../records/record-table.ts';
 import type { RecordTable } from '../records/record-table.ts';
 import { byteOrderMark, csvLines } from '../text/spreadsheet.ts';
-import { withReferences } from './references.ts';
 import { cellsOf, customerShape, itemShape, proposalShape } from './shapes.ts';
 import type { Shape } from './shapes.ts';
 
@@ -66,19 +61,9 @@ export async function* exportRecords(options: ExportOptions): AsyncGenerator<str
 }
 
 const pieces: Record<ExportKind, (options: ExportOptions, session: Session) => AsyncGenerator<string>> = {
-  customers(options, session) {
-    const table = recordTable(Customer, () => options.database.orm);
-    return piecesOf(options, { session, table, index: customerIndex }, customerShape);
-  },
-  items(options, session) {
-    const table = recordTable(Item, () => options.database.orm);
-    return piecesOf(options, { session, table, index: itemIndex }, itemShape);
-  },
-  proposals(options, session) {
-    const { orm } = options.database;
-    const source = { session, table: recordTable(Proposal, () => orm), index: proposalIndex };
-    return piecesOf(options, source, proposalShape, (page) => withReferences(session, orm, page));
-  },
+  customers: (options, session) => piecesOf(options, session, kinds.customer, customerShape),
+  items: (options, session) => piecesOf(options, session, kinds.item, itemShape),
+  proposals: (options, session) => piecesOf(options, session, kinds.proposal, proposalShape),
 };
 // Object.keys forgets the names of the kinds.
 export const exportKinds = Object.keys(pieces) as ExportKind[];
@@ -86,13 +71,13 @@ export const exportKinds = Object.keys(pieces) as ExportKind[];
 type Stored = { organizationId: string; id: string; metadata: Record<string, string> };
 type Source<Read extends Stored> = { session: Session; table: RecordTable<Read>; index: ListIndex<Read> };
 
-async function* piecesOf<Read extends Stored, Shown extends Stored = Read>(
-  { format, byteOrderMark: isMarked = false, conditions = [], onProgress }: ExportOptions,
-  source: Source<Read>,
-  shape: Shape<Shown>,
-  // Records that need nothing else are shown as they were read.
-  complete: (page: Read[]) => Iterable<Promise<Shown[]>> = (page) => [Promise.resolve(page as Stored[] as Shown[])],
+async function* piecesOf<Read extends Stored, Shown>(
+  { database: { orm }, format, byteOrderMark: isMarked = false, conditions = [], onProgress }: ExportOptions,
+  session: Session,
+  { entity, index }: Kind<Read>,
+  shape: Shape<Read, Shown>,
 ): AsyncGenerator<string> {
+  const source = { session, table: recordTable(entity, () => orm), index };
   const keys = format === 'csv' ? await metadataKeys(source, conditions) : [];
   const columns = [...shape.columns, ...keys.map((key) => `metadata.${key}`)];
   if (columns.length > maximumColumns) throw tooManyColumns();
@@ -102,7 +87,7 @@ async function* piecesOf<Read extends Stored, Shown extends Stored = Read>(
   let written = 0;
   for await (const page of pagesOf(source, conditions, pages)) {
     let longest = 0;
-    for (const group of complete(page)) {
+    for (const group of shape.complete(session, orm, page)) {
       let length = 0;
       let text = '';
       for (const record of await group) {

@@ -4,7 +4,12 @@ import type { Session } from '../database/session.ts';
 import { ProposalLine } from '../entities/proposal.ts';
 import type { Proposal } from '../entities/proposal.ts';
 import { recordTable } from '../records/record-table.ts';
-import type { ExportedProposal } from './shapes.ts';
+
+/** A proposal together with what the file needs from other records. */
+export type ExportedProposal = Proposal & {
+  customerExternalId: string | null;
+  lines: (ProposalLine & { itemExternalId: string | null })[];
+};
 
 /** How many lines to read at a time; a proposal has up to 500. */
 const mostLines = 500;

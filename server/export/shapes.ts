@@ -1,8 +1,10 @@
 /** Turns stored records into exported ones, with every field that an import reads: a missing field does not compile. */
 import type { z } from 'zod';
+import type { Database } from '../database/orm.ts';
+import type { Session } from '../database/session.ts';
 import type { Customer } from '../entities/customer.ts';
 import type { Item } from '../entities/item.ts';
-import type { Proposal, ProposalLine } from '../entities/proposal.ts';
+import type { Proposal } from '../entities/proposal.ts';
 import { columnsOf } from '../import/fields.ts';
 import { customerImport, itemImport, proposalImport } from '../import/schemas.ts';
 import type { CustomerImport, ItemImport, LineImport, ProposalImport } from '../import/schemas.ts';
@@ -11,36 +13,38 @@ import { presentItem } from '../records/item.ts';
 import { presentMetadata } from '../records/metadata.ts';
 import { printNumber, printPrice, printTotal } from '../records/money.ts';
 import { publicId } from '../records/public-id.ts';
+import { withReferences } from './references.ts';
+import type { ExportedProposal } from './references.ts';
 
-/** `columns` are those of a CSV file: fields of the document, with a dot for one inside an object; metadata follows. */
-export type Shape<Stored, Fields = Record<string, unknown>> = {
+export type Shape<Read, Shown = Read, Fields = Record<string, unknown>> = {
+  /** Of a CSV file: fields of the document, with a dot for one inside an object; metadata follows. */
   columns: readonly string[];
-  document(stored: Stored): Record<keyof Fields, unknown>;
+  /** The records of a page in groups, together with what the file needs from other records. */
+  complete(session: Session, orm: Database['orm'], page: Read[]): Iterable<Promise<Shown[]>>;
+  document(shown: Shown): Record<keyof Fields, unknown>;
 };
+
+const asRead = <Read>(_session: Session, _orm: Database['orm'], page: Read[]) => [Promise.resolve(page)];
 
 /** The columns that an import of the kind knows, starting with those that identify the record. */
 const columnsFor = (schema: z.ZodObject) => [...new Set(['id', 'externalId', ...columnsOf(schema)])];
 
-export const customerShape: Shape<Customer, CustomerImport> = {
+export const customerShape: Shape<Customer, Customer, CustomerImport> = {
   columns: columnsFor(customerImport),
+  complete: asRead,
   document(customer) {
     const { id, externalId, erasedAt: _erased, updatedAt: _updated, etag: _etag, ...rest } = presentCustomer(customer);
     return { id, externalId, ...rest, website: customer.website };
   },
 };
 
-export const itemShape: Shape<Item, ItemImport> = {
+export const itemShape: Shape<Item, Item, ItemImport> = {
   columns: columnsFor(itemImport),
+  complete: asRead,
   document(item) {
     const { id, externalId, updatedAt: _updated, etag: _etag, ...rest } = presentItem(item);
     return { id, externalId, ...rest, imageUrl: item.imageUrl };
   },
-};
-
-/** A proposal together with what the file needs from other records. */
-export type ExportedProposal = Proposal & {
-  customerExternalId: string | null;
-  lines: (ProposalLine & { itemExternalId: string | null })[];
 };
 
 const totalFields = ({ currency, subtotal, discountTotal, taxTotal, total }: Proposal) => ({
@@ -54,8 +58,9 @@ const totalFields = ({ currency, subtotal, discountTotal, taxTotal, total }: Pro
 const idOf = (kind: 'customer' | 'item', externalId: string | null, id: string | null) =>
   externalId === null && id !== null ? publicId(kind, id) : undefined;
 
-export const proposalShape: Shape<ExportedProposal, ProposalImport> = {
+export const proposalShape: Shape<Proposal, ExportedProposal, ProposalImport> = {
   columns: columnsFor(proposalImport),
+  complete: withReferences,
   document(proposal) {
     const { externalId, number, title, status, statusChangedAt, customerExternalId, currency } = proposal;
     const { sentAt, viewedAt, acceptedAt, declinedAt, expiredAt, canceledAt, expiresAt } = proposal;

@@ -1,11 +1,10 @@
 /** What changed in an organization since the last scan, as events. */
 import type pg from 'pg';
-import { customerStatuses } from '../../contract/customers.ts';
 import type { RecordEventType } from '../../contract/events.ts';
-import { itemStatuses } from '../../contract/items.ts';
 import type { RecordName } from '../../contract/v1.ts';
 import { queryRows } from '../database/prepared.ts';
 import type { OrganizationId } from '../entities/owned.ts';
+import { kinds } from '../records/kinds.ts';
 import { newTurns, turnColumns } from './turns.ts';
 import type { TurnTimes } from './turns.ts';
 
@@ -25,27 +24,22 @@ export type Period = { since: string; until: string };
 type Client = Pick<pg.ClientBase, 'query'>;
 type Row = { id: string; createdAt: string; updatedAt: string; revision: number } & TurnTimes;
 
-type Searched = {
-  /** Every status, if the status precedes the time in the index by which changes are found. */
-  statuses: readonly string[];
-  further: string;
+export type Resource = {
+  kind: RecordName;
+  table: string;
+  /** What precedes the time in the index by which changes are found, such as the status, with each of its values. */
+  leading: { property: string; values: readonly string[] } | undefined;
 };
-const searched: Readonly<Record<RecordName, Searched>> = {
-  customer: { statuses: customerStatuses, further: '' },
-  item: { statuses: itemStatuses, further: '' },
-  proposal: { statuses: [], further: turnColumns },
-};
-export type Resource = Searched & { kind: RecordName; table: string };
 // Object.entries forgets the names of the kinds.
-export const resources = Object.entries(searched).map(([kind, search]): Resource => ({
+export const resources = Object.entries(kinds).map(([kind, { index }]): Resource => ({
   kind: kind as RecordName,
   table: `${kind}s`,
-  ...search,
+  leading: index.leading?.onlyFiltered ? undefined : index.leading,
 }));
 
 /** Conditions on records `t`, for each of which an index has them in the order of their last change. */
-export const ordered = ({ statuses }: Resource): string[] =>
-  statuses.length === 0 ? ['true'] : statuses.map((status) => `t.status = '${status}'`);
+export const ordered = ({ leading }: Resource): string[] =>
+  leading ? leading.values.map((value) => `t.${leading.property} = '${value}'`) : ['true'];
 
 /** More rows than this are left for the next scan, so no transaction is long. */
 const mostRows = 2_000;
@@ -97,8 +91,8 @@ async function readRows(
   return { rows: await queryRows<Row>(client, together, [organizationId, last.updatedAt]), until: next };
 }
 
-const changedRows = ({ table, further }: Resource) =>
-  `select id, revision, created_at as "createdAt", updated_at as "updatedAt"${further} from ${table} t where organization_id = $1`;
+const changedRows = ({ kind, table }: Resource) =>
+  `select id, revision, created_at as "createdAt", updated_at as "updatedAt"${kind === 'proposal' ? turnColumns : ''} from ${table} t where organization_id = $1`;
 
 /** The first changes of a period, merged from several scans of an index. */
 function pageOf(resource: Resource): string {

@@ -1,32 +1,11 @@
 /** The bodies of events: the record as GET returns it when the event is first sent, and the same in every attempt. */
 import type { EventType, WebhookEvent } from '../../contract/events.ts';
-import type { RecordName } from '../../contract/v1.ts';
 import { forOrganization } from '../database/tenant.ts';
-import type { Tenant } from '../database/tenant.ts';
 import type { Database } from '../database/orm.ts';
-import { customerTable, presentCustomer } from '../records/customer.ts';
-import { itemTable, presentItem } from '../records/item.ts';
-import { presentProposal, proposalWithLines } from '../records/proposal.ts';
+import { kinds } from '../records/kinds.ts';
 import { publicId } from '../records/public-id.ts';
-import { readEach } from '../records/reader.ts';
-import type { Selection } from '../records/selection.ts';
-import { withIds } from '../records/sql.ts';
 import type { Claimed } from './deliveries.ts';
 import type { Leased } from './leases.ts';
-
-/** Reads records of one kind by their stored ids, each as GET returns it. */
-const read =
-  <T extends { id: string }, Row extends { id: string }>(selection: Selection<T, Row>, present: (row: Row) => object) =>
-  async (tenant: Tenant, ids: string[]): Promise<[string, object][]> => {
-    const rows = await readEach(tenant, selection, withIds<T>(ids));
-    return rows.map((row) => [row.id, present(row)]);
-  };
-
-const kinds = {
-  customer: read(customerTable.selection, presentCustomer),
-  item: read(itemTable.selection, presentItem),
-  proposal: read(proposalWithLines, presentProposal),
-} satisfies Record<RecordName, unknown>;
 
 /** The body of each delivery by its id; none for a record that no longer exists. */
 export type Render = (endpoint: Leased, claimed: readonly Claimed[]) => Promise<Map<string, string>>;
@@ -36,10 +15,10 @@ export function createRender(database: Database): Render {
     const tenant = forOrganization(database, endpoint.organizationId);
     const fresh = claimed.filter((delivery) => storedBody(delivery) === undefined);
     const records = new Map<string, object>();
-    for (const [kind, readRecords] of Object.entries(kinds)) {
-      const ids = fresh.filter(({ type }) => type.startsWith(`${kind}.`)).flatMap(({ recordId }) => recordId ?? []);
+    for (const [name, kind] of Object.entries(kinds)) {
+      const ids = fresh.filter(({ type }) => type.startsWith(`${name}.`)).flatMap(({ recordId }) => recordId ?? []);
       if (ids.length === 0) continue;
-      for (const [id, record] of await readRecords(tenant, [...new Set(ids)])) records.set(id, record);
+      for (const [id, record] of await kind.read(tenant, [...new Set(ids)])) records.set(id, record);
     }
     return new Map(
       claimed.flatMap((delivery): [string, string][] => {

@@ -1,10 +1,9 @@
 /** Downloads of a snapshot of an organization's records, for admins. */
 import { v1 } from '../../../../contract/v1.ts';
-import { listConditions } from '../../../api/filters.ts';
 import { exportFormats, exportKinds, exportRecords } from '../../../export/export-records.ts';
 import type { ExportFormat, ExportKind } from '../../../export/export-records.ts';
 import { spooled } from '../../../export/spool.ts';
-import { operationOf } from '../../../api/operations.ts';
+import { listConditions, operationOf } from '../../../api/operations.ts';
 import { Problem } from '../../../problems/problem.ts';
 import { asAdmin, requireTeam } from '../../../records/require-admin.ts';
 import type { Condition } from '../../../records/sql.ts';
