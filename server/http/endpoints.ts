@@ -33,12 +33,13 @@ export function mountOperations(app: Express, shares: Shares): void {
 
 /** One function for all steps, because an Express layer for each would cost as much as the step. */
 function endpointOf(operation: Operation, shares: Shares) {
-  const { method, responses: known } = operation.route;
+  const { responses: known } = operation.route;
+  const takesBody = 'body' in operation.route;
   // `req.query` is a getter that parses the query string again each time.
   return async ({ req, res, query }: { req: Request; res: Response; query: object }) => {
     res.locals.operation = operation.id;
-    const body = method === 'GET' ? undefined : await readBody(req, res, shares);
-    if (method === 'GET' && hasBody(req)) await requireNoBody(req);
+    const body = takesBody ? await readBody(req, res, shares) : undefined;
+    if (!takesBody && hasBody(req)) await requireNoBody(req);
     const { params, headers } = req;
     const caller = callerOf(res);
     const reply = await perform(operation, { params, query, headers, body }, caller);

@@ -49,8 +49,9 @@ function curl(sample: Sample): string {
   const url = exampleUrl + targetOf(sample);
   const address = hasKeys(query) ? `"${url}"` : url;
   const authorization = '-H "Authorization: Bearer $API_KEY"';
-  if (body === undefined) return `curl ${address} \\\n  ${authorization}`;
-  return `curl -X ${method} ${address} \\
+  const command = method === 'GET' ? 'curl' : `curl -X ${method}`;
+  if (body === undefined) return `${command} ${address} \\\n  ${authorization}`;
+  return `${command} ${address} \\
   ${authorization} -H "Content-Type: application/json" \\
   -d '${JSON.stringify(body, null, 2)}'`;
 }
