@@ -45,7 +45,7 @@ export function soleKey([key, ...others]: readonly string[], { kind, match }: Pi
 
 const shown = 5;
 
-/** Finds rows that repeat a value that should identify a single record. */
+/** Finds rows, other than rejected ones, that repeat a value that should identify a single record. */
 export class Repeats {
   readonly #match: Match;
   readonly #fields: readonly string[];
@@ -77,7 +77,9 @@ export class Repeats {
 
   notes(): string[] {
     const more = this.#count - this.#notes.length;
-    return more > 0 ? [...this.#notes, `Rows that repeat another one in the same way: ${more} more.`] : this.#notes;
+    return more > 0
+      ? [...this.#notes, `Rows that repeat another one in the same way: ${more.toLocaleString('en-US')} more.`]
+      : this.#notes;
   }
 }
 

@@ -41,14 +41,16 @@ export async function importRows(run: Run): Promise<Report> {
     if (!mode.isComparing) validate(run, entry);
     // If most rows are new, their records are computed while the database stores the previous chunk.
     if (mode.isCreating && entry.row) entry.draft = draft(entry.row);
-    repeats.add(entry.line, Object(entry.value));
     if (run.zeros && matchKey(Object(entry.value), match)?.startsWith('0')) run.zeros.areDropped = false;
   };
   for await (const chunk of ahead(inChunks(run, open.rows, prepare))) {
     signal?.throwIfAborted();
     const { unchanged, created } = report;
     await importEntries(run, report, chunk);
-    for (const { restored } of chunk) losses.add(restored);
+    for (const { line, value, restored, outcome } of chunk) {
+      if (!Array.isArray(outcome)) repeats.add(line, Object(value));
+      losses.add(restored);
+    }
     if (report.read > maximumRows) throw tooManyRows(maximumRows);
     mode.isComparing = canCompare && report.unchanged - unchanged > chunk.length / 2;
     mode.isCreating = kind.isFlat && report.created - created > chunk.length / 2;

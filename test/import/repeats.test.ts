@@ -101,7 +101,7 @@ test('finds repeats in files of any length, and in rows on the same line', () =>
   repeats.add(9001, { externalId: 'D-1' });
   const [first, ...others] = repeats.notes();
   expect(first).toBe('Line 9000 repeats the externalId C-0 of line 2: the later line wins.');
-  expect(others.at(-1)).toBe('Rows that repeat another one in the same way: 4996 more.');
+  expect(others.at(-1)).toBe('Rows that repeat another one in the same way: 4,996 more.');
 });
 
 test('a row without an externalId changes the record that an earlier row with one has created', async () => {
@@ -177,4 +177,11 @@ describe('rows that repeat in any order', () => {
       }
     }
   });
+});
+
+test('a rejected row repeats no other row, and no other row repeats it', async () => {
+  const { rows } = importInto(world, await world.organization());
+  const valid = { externalId: 'C-1', email: 'ana@example.com', name: 'Ana' };
+  const { rejected, notes } = await rows('customers', { ...valid, country: 'DE' }, valid, { ...valid, name: 7 });
+  expect({ rejected, notes }).toEqual({ rejected: 2, notes: [] });
 });
