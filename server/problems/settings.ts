@@ -32,7 +32,7 @@ export const settingsProblems = {
   invalid: row(422, 'Check the form'),
   limit: row(422, 'Limit reached'),
   last_admin: row(422, 'An organization needs an admin'),
-  too_many: row(429, 'Too many attempts'),
+  too_many: row(429, 'Try again later'),
   provider_away: row(503, 'Single sign-on is unavailable'),
   no_space: row(507, 'No space left'),
 };

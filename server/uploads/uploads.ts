@@ -180,9 +180,11 @@ const checkedAgain = () =>
   new Problem('repeated', { sentence: 'The file has been checked again since. This is the new result.' });
 const running = () =>
   new Problem('repeated', { sentence: 'Another import is running. Wait until it has finished, or cancel it.' });
+export const importGone = () =>
+  new Problem('unknown', { sentence: 'This import no longer exists. Upload the file again.' });
 
 async function uploadIn(em: ScopedEntityManager, id: string): Promise<Upload> {
   const found = await em.findOne(Upload, { id });
-  if (!found) throw new Problem('unknown', { sentence: 'This import no longer exists. Upload the file again.' });
+  if (!found) throw importGone();
   return found;
 }

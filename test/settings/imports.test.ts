@@ -569,10 +569,13 @@ describe('an import', () => {
     expect(page).toContain('The import of customers.csv was interrupted It stopped after at least 1 row.');
     // The rows already stored were read with this mapping.
     expect(page).not.toContain('Change what the columns mean');
-    expect(await choose(visiting, tenant, ['externalId', 'companyName'])).toMatchObject({
-      status: 303,
-      location: '/settings/imports',
-    });
+    const late = await choose(visiting, tenant, ['externalId', 'companyName']);
+    expect([late.status, words(late.text)]).toEqual([
+      409,
+      expect.stringMatching(
+        /started after .* your choices were not used\. The import of customers.csv was interrupted/,
+      ),
+    ]);
     const uploads = new Uploads({ database: world.database, folder: uploadFolder, report: () => () => undefined });
     const { id = '' } = (await rowOf(tenant)) ?? {};
     const chosen = uploads.choose({ organization: tenant.organization, actor: tenant.admin }, id, { match: 'none' });
@@ -700,8 +703,13 @@ describe('an import', () => {
     expect((await press(visiting, 'discard', tenant)).location).toBe('/settings/imports');
     expect(await rowOf(tenant)).toBeUndefined();
     expect(await filesWith(id)).toEqual([]);
-    const again = await visiting.submit(`/settings/imports/${id}/start`);
-    expect([again.status, words(again.text)]).toEqual([404, expect.stringContaining('no longer exists')]);
+    for (const deed of ['start', 'columns']) {
+      const again = await visiting.submit(`/settings/imports/${id}/${deed}`);
+      expect([again.status, words(again.text)]).toEqual([
+        404,
+        expect.stringMatching(/no longer exists\. Upload the file again\. Import a file/),
+      ]);
+    }
   });
 
   test('is neither ended nor forgotten by a page that was opened before it started', async () => {
@@ -911,9 +919,12 @@ describe('an export', () => {
     const tried = Array.from({ length: 8 }, () =>
       visiting.post('/settings/exports', { csrfToken, since: '', ...fields }),
     );
-    const statuses = (await Promise.all(tried)).map(({ status }) => status);
+    const responses = await Promise.all(tried);
+    const statuses = responses.map(({ status }) => status);
     expect(statuses.filter((status) => status === 200).length).toBeLessThan(8);
     expect(new Set(statuses)).toEqual(new Set([200, 429]));
+    const rejected = words(responses.find(({ status }) => status === 429)?.text ?? '');
+    expect(rejected).toMatch(/Members Activity .*Error 429 Try again later An export of this organization is still/);
     expect((await send(neighbor, fields)).status).toBe(200);
     expect((await send(visiting, fields)).status).toBe(200);
   });

@@ -33,10 +33,10 @@ export const sections = {
 } as const;
 export type Section = keyof typeof sections;
 
-/** The section that a URL is in. */
+/** The section that a URL is in. Exports have a path of their own, but no page. */
 export const sectionAt = (url: string): Section | undefined =>
   // Object.keys forgets which keys the object has.
-  (Object.keys(sections) as Section[]).find((path) => url.startsWith(path));
+  (Object.keys(sections) as Section[]).find((path) => url.replace('/exports', '/imports').startsWith(path));
 
 /** A path with these parameters; empty ones are left out. */
 export function pathWith(path: string, parameters: Readonly<Record<string, string>>): string {

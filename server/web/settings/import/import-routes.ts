@@ -8,6 +8,7 @@ import { printable } from '../../../problems/safe-text.ts';
 import { byteOrderMark, csvLines } from '../../../text/spreadsheet.ts';
 import { uploadBounds } from '../../../uploads/files.ts';
 import { tooLarge } from '../../../uploads/runner.ts';
+import { importGone } from '../../../uploads/uploads.ts';
 import { sendPieces } from '../download.ts';
 import { field, uuidPattern } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
@@ -35,8 +36,9 @@ export function importRoutes(guard: SessionGuard): void {
   const form = {
     action: 'records_imported' as const,
     again: (visit: Visit, rejected?: Rejected) => showImports(visit, { rejected }),
-    // `repeated`: sent from a page that is out of date.
-    isSolvable: (problem: SettingsProblem) => problem.code === 'repeated' || fieldOf(problem) !== undefined,
+    // The other codes: sent from a page that is out of date.
+    isSolvable: (problem: SettingsProblem) =>
+      ['repeated', 'unknown'].includes(problem.code) || fieldOf(problem) !== undefined,
   };
   guard.form('/imports', { ...form, show: form.again, submit: receive });
   guard.form('/imports/:id/columns', { ...form, show: showColumns, submit: chooseColumns });
@@ -99,7 +101,7 @@ async function showColumns(visit: Visit): Promise<Page | string> {
 
 async function chooseColumns(change: Change): Promise<Page | string> {
   const found = await openUpload(change);
-  if (!found) return path;
+  if (!found) throw notChosen();
   const { choicesIn, mappingForm, mappingSection } = await importer();
   const choices = choicesIn(found, change.request.body);
   const upload = { ...found, mapping: choices };
@@ -110,11 +112,16 @@ async function chooseColumns(change: Change): Promise<Page | string> {
   return path;
 }
 
+const notChosen = () =>
+  new Problem('repeated', {
+    sentence: 'A check or an import of this file was started after you opened the page, so your choices were not used.',
+  });
+
 /** The upload in the path. Only admins see these pages. */
 async function findUpload(visit: Visit) {
   requireAdminVisit(visit, 'import and export');
   const found = await visit.context.uploads.find(visit.organization, uploadIdIn(visit));
-  if (!found) throw pageNotFound();
+  if (!found) throw importGone();
   return found;
 }
 
