@@ -80,7 +80,7 @@ async function columnsOf(batches: AsyncIterable<TableRecord[]>, maximumRows = In
       } else if (!isTitle(record.cells)) columns = newColumns(record.cells);
     }
   }
-  if (!columns) throw new UsageError('the file has no header');
+  if (!columns) throw new UsageError('the file has no header: its first line must name the columns');
   return columns;
 }
 

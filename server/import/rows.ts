@@ -51,11 +51,17 @@ async function* readTable(open: Omit<OpenRows, 'rows'>, table: Table): AsyncGene
   };
   for await (const records of recordsOf(open.source, open.delimiter)) {
     const rows = records.filter(isRow);
+    const fault = rows.find((record) => 'fault' in record);
+    // The rows that follow are in no report, so there is more to do than to correct that one.
+    if (fault) open.notes.push(unreadFrom(fault.line));
     const entries = rows.flatMap((record) => toEntry(record, table) ?? []);
     open.skipped += rows.length - entries.length;
     yield entries;
   }
 }
+
+const unreadFrom = (line: number) =>
+  `The file could not be read from line ${line} on. Correct that line in the file, and import the whole file again.`;
 
 /** Undefined if the row is not a separate record. */
 function toEntry(record: TableRecord, { columns, plan, bounds }: Table): Entry | undefined {

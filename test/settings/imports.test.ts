@@ -207,6 +207,7 @@ describe('an import', () => {
       'Kd.-Nr.;Firma;Straße;PLZ;Ort;Land;Schuhgröße;metadata.Alte Nr.\n1;Acme;Hauptstr. 1;01067;Dresden;Deutschland;42;7\n';
     const asked = await check(visiting, own);
     expect(words(asked)).toContain('What is in customers.csv?');
+    expect(words(asked)).toContain('The line that names the columns is not imported.');
     expect(words(asked)).toMatch(/Schuhgröße 42 Do not import/);
     const proposed = await columnsOf(visiting, tenant);
     expect(proposed).toEqual({

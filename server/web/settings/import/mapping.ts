@@ -121,7 +121,8 @@ export function mappingSection(visit: Visit, upload: Upload) {
     ${kind === 'items' && selectField({ id: 'type', label: 'Items without a type are', options: types, chosen: mapping.type })}
     <button type="submit">Check the file</button>`;
   const content = html`<p>
-      Nothing has been imported yet. Choose the field of each column; the first values show what it contains.
+      Nothing has been imported yet. Choose the field of each column; the first values show what it contains. The line
+      that names the columns is not imported.
     </p>
     ${form.likelierKind && notice('plain', `These columns fit ${form.likelierKind} better than ${kind}. If the file contains ${form.likelierKind}, discard it and upload it again with that record type.`)}
     ${form.isHeaderBelow && notice('plain', headerBelow)}
