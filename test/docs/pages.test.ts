@@ -183,6 +183,7 @@ describe('the search', () => {
     expect((await search('Keep COPY sync')).urls[0]).toBe('/docs/pagination-and-sync#keep-a-local-copy-in-sync');
     expect((await search('cursor_mismatch filter')).urls).toContain('/docs/errors#cursor_mismatch');
     expect((await search('luleå')).urls).toContain((await search('lulea')).urls[0]);
+    expect((await search('Why did I get 409?')).urls).toContain('/docs/errors#idempotency_in_progress');
     expect((await search('xylophone')).urls).toEqual([]);
     expect((await search('')).urls).toEqual([]);
   });
@@ -192,6 +193,7 @@ describe('the search', () => {
     ['webhooks', '/docs/webhooks'],
     ['rotate key', '/docs/api-keys#replace-rotate-an-api-key'],
     ['How do I rotate a “key”?', '/docs/api-keys#replace-rotate-an-api-key'],
+    ['What happens when my key expires?', '/docs/api-keys#when-an-api-key-expires'],
     ['sandbox', '/docs/api-keys#there-is-no-sandbox'],
     ['timeout', '/docs/typed-client#timeouts-and-cancellation'],
     ['changelog', '/docs/changelog'],

@@ -30,7 +30,9 @@ const wordsOf = (text: string) => new Set((text.match(/[\p{L}\p{N}_]+/gu) ?? [])
 const isShort = (word: string) => /^[\p{L}\p{N}]{1,3}$/u.test(word);
 
 const fillers: ReadonlySet<string> = new Set(
-  'a an and are can do does for from how i in is it my of on or the to what when where which why with'.split(' '),
+  'a an and are can did do does for from happen happens how i in is it my of on or the to what when where which why with'.split(
+    ' ',
+  ),
 );
 
 /** The words that tell what is searched for: `how do I rotate a key?` is about `rotate` and `key`. */
