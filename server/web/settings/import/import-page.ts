@@ -11,7 +11,7 @@ import { failedNotice, postForm } from '../forms.ts';
 import { sectionPage } from '../page.ts';
 import type { Page } from '../page.ts';
 import { readList, recordKinds, recordPath, titleOf } from '../records/record-kinds.ts';
-import { card, collapsible, onlyAdmins, responsiveTable, teamNotice } from '../sections.ts';
+import { card, collapsible, notice, onlyAdmins, responsiveTable, teamNotice } from '../sections.ts';
 import { timeDay } from '../time.ts';
 import { count } from '../usage/usage-chart.ts';
 import type { Visit } from '../visit.ts';
@@ -20,6 +20,8 @@ import { checkedSection, endedSection, summarySection, workingSection } from './
 export type ImportView = {
   upload?: Upload;
   hasRejects?: boolean;
+  /** What was done. */
+  done?: string | undefined;
   rejected?: Rejected | undefined;
   /** The form for what the columns of the upload mean, if that can be chosen. */
   mapping?: Html | undefined;
@@ -39,8 +41,8 @@ export function importPage(visit: Visit, view: ImportView) {
 function sectionsFor(visit: Visit, view: ImportView): Html {
   if (visit.member.role !== 'admin') return onlyAdmins('import and export');
   if (visit.organization.plan !== 'team') return teamNotice('Your records are kept. Import and export need', visit);
-  return html`${failedNotice(view.rejected)} ${importSections(visit, view)} ${historySection(view.ended ?? [])}
-  ${exportSection(visit, view.rejectedExport)}`;
+  return html`${notice('done', view.done)}${failedNotice(view.rejected)} ${importSections(visit, view)}
+  ${historySection(view.ended ?? [])} ${exportSection(visit, view.rejectedExport)}`;
 }
 
 function importSections(visit: Visit, view: ImportView): Html {

@@ -15,7 +15,7 @@ import type { Rejected } from '../fields.ts';
 import { pageNotFound } from '../page.ts';
 import type { Page } from '../page.ts';
 import type { SessionGuard } from '../session-guard.ts';
-import { requireAdminVisit } from '../visit.ts';
+import { requireAdminVisit, sentenceFor } from '../visit.ts';
 import type { Change, Visit } from '../visit.ts';
 import { endedPage, importPage } from './import-page.ts';
 import type { ImportView } from './import-page.ts';
@@ -30,6 +30,9 @@ export const readColumnsForm = express.urlencoded({ extended: false, limit: '256
 
 // Loaded when someone first opens the page: most processes never import.
 const importer = () => import('./mapping.ts');
+
+/** Without it, the outcome of the import before would look like that of the one that was canceled. */
+const sentences = { discarded: 'The file was discarded. Rows that had already been imported are kept.' };
 
 export function importRoutes(guard: SessionGuard): void {
   guard.page('/import-templates/:name', sendTemplate);
@@ -47,7 +50,7 @@ export function importRoutes(guard: SessionGuard): void {
       ...form,
       submit: async (change) => {
         await change.context.uploads[step](whoOf(change), uploadIdIn(change), field(change.request.body, 'checkedAt'));
-        return path;
+        return step === 'discard' ? `${path}?done=discarded` : path;
       },
     });
   guard.page('/imports/:id', showEnded);
@@ -64,7 +67,8 @@ export async function showImports(visit: Visit, view: Partial<ImportView> = {}):
   const ended = isAllowed ? await context.uploads.ended(organization) : [];
   const { mappingSection, importFields } = await importer();
   const mapping = found?.upload.state === 'mapping' ? mappingSection(visit, found.upload) : undefined;
-  return importPage(visit, { ...found, ended, mapping, fields: importFields(), ...view });
+  const done = sentenceFor(sentences, field(visit.request.query, 'done'));
+  return importPage(visit, { ...found, ended, mapping, fields: importFields(), done, ...view });
 }
 
 async function sendTemplate({ request, response }: Visit): Promise<undefined> {
