@@ -75,7 +75,16 @@ export class Runner {
           onProgress({ bytesRead: Math.min(bytesRead, bytesTotal), bytesTotal, rowsRead }),
         );
       };
-      return task === 'check' ? this.#check(upload, run) : this.#import(upload, run);
+      if (task !== 'check') return this.#import(upload, run);
+      return this.#check(upload, (isLong) =>
+        run(isLong).catch(async (error: unknown) => {
+          if (!isUnavailable(error)) throw error;
+          this.#parts.onError(error);
+          // A check stores nothing. Once the database is back, it starts over.
+          await this.#saveLast(upload, {}, signal);
+          return run(isLong);
+        }),
+      );
     });
   }
 

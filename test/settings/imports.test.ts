@@ -606,6 +606,23 @@ describe('an import', () => {
     expect(words(await settled(visiting))).toContain('Import customers.csv?');
   });
 
+  test('whose check loses its connection is checked again', async () => {
+    const { visiting } = await start();
+    const { pool } = world.database;
+    const blocker = await patientConnection(pool);
+    await blocker.query('begin; lock table customers in access exclusive mode');
+    await upload(visiting, 'externalId,name\nC-1,Ana\n');
+    const terminated = async () =>
+      (
+        await pool.query(`select pg_terminate_backend(pid) from pg_stat_activity
+          where wait_event_type = 'Lock' and query like '%planned_customers%' and datname = current_database()`)
+      ).rowCount;
+    await expect.poll(terminated).toBe(1);
+    await blocker.query('rollback');
+    blocker.release();
+    expect(words(await settled(visiting))).toContain('Import customers.csv?');
+  });
+
   test('stops between two chunks on shutdown, and keeps what is stored', async () => {
     const { tenant, visiting } = await start();
     const many = Array.from({ length: 4000 }, (_, index) => `C-${index},Customer ${index}\n`).join('');
