@@ -108,14 +108,12 @@ function inTurn(app: RequestListener): RequestListener {
   };
 }
 
-/** `Expect: 100-continue`: if the headers are enough to reject a request, its body is never sent. */
+/**
+ * `Expect: 100-continue`: if the headers are enough to reject a request, its body is never sent. Node then closes the
+ * connection, on which the body could be taken for the next request.
+ */
 function continueOnceRead(request: IncomingMessage, response: ServerResponse): void {
-  const { shouldKeepAlive } = response;
-  // If the connection stayed open, the body could be taken for the next request, or the next request for the body.
-  response.shouldKeepAlive = false;
   request.once('resume', () => {
-    if (response.headersSent) return;
-    response.shouldKeepAlive = shouldKeepAlive;
-    response.writeContinue();
+    if (!response.headersSent) response.writeContinue();
   });
 }
