@@ -22,22 +22,22 @@ describe('a network with three connections', () => {
     return { socket, isServed: await Promise.race([served, ended]) };
   }
 
-  test('gets no fourth until one has ended, which is logged once', async () => {
+  test('gets no fourth until one has ended, and then only one for each, which is logged once', async () => {
     const three = [await open(), await open(), await open()];
     expect(three.map(({ isServed }) => isServed)).toEqual([true, true, true]);
     expect([(await open()).isServed, (await open()).isServed]).toEqual([false, false]);
     expect(warnings.filter((message) => message.includes('CONNECTIONS_PER_NETWORK'))).toHaveLength(1);
-    const [first] = three;
-    first?.socket.destroy();
+    for (const { socket } of three.splice(0, 2)) socket.destroy();
     await expect
       .poll(async () => {
-        const { socket, isServed } = await open();
-        if (isServed) three.push({ socket, isServed });
-        return isServed;
+        const opened = await open();
+        if (opened.isServed) three.push(opened);
+        return three.length;
       })
-      .toBe(true);
+      .toBe(3);
+    expect((await open()).isServed).toBe(false);
     await Promise.all(
-      three.slice(1).map(async ({ socket }) => {
+      three.map(async ({ socket }) => {
         const closed = once(socket, 'close');
         socket.destroy();
         await closed;
