@@ -390,6 +390,7 @@ describe('a response', () => {
     ['soon', null],
     // A date is relative to the response's own.
     ['Wed, 21 Oct 2015 07:30:00 GMT', 120],
+    ['2015-10-21T07:28:00.100Z', 1],
     ['Wed, 21 Oct 2015 07:26:00 GMT', null],
   ])('with Retry-After: %s says to wait for %s seconds', async (header, retryAfterSeconds) => {
     const headers = { 'retry-after': header, date: 'Wed, 21 Oct 2015 07:28:00 GMT' };
