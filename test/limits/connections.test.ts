@@ -27,7 +27,8 @@ describe('a network with three connections', () => {
     expect(three.map(({ isServed }) => isServed)).toEqual([true, true, true]);
     expect([(await open()).isServed, (await open()).isServed]).toEqual([false, false]);
     expect(warnings.filter((message) => message.includes('CONNECTIONS_PER_NETWORK'))).toHaveLength(1);
-    for (const { socket } of three.splice(0, 2)) socket.destroy();
+    // A connection that is reset has no end before it closes.
+    for (const { socket } of three.splice(0, 2)) socket.resetAndDestroy();
     await expect
       .poll(async () => {
         const opened = await open();
