@@ -9,7 +9,7 @@ const reasons = {
   busy: 'Too many of your requests are running at once. Wait for earlier ones to finish.',
   deadline: 'The request took too long.',
   client_package: 'The client package is not available.',
-  slow: 'The query took too long. Add a filter to narrow it.',
+  slow: 'The query took too long. Send a smaller "limit", or add a filter.',
 };
 
 /** Why the service cannot respond at the moment; `narrow` is the parameter that made a query slow. */

@@ -251,14 +251,17 @@ describe('in its own database', () => {
   let nowMs = 1_000_000;
   const world = useWorld({ clock: () => nowMs, ownDatabase: true });
 
-  test('a read that takes too long is 503, and says which parameter to narrow', async () => {
+  test.each([
+    ['/v1/customers?q=abc', '"q"'],
+    ['/v1/customers?limit=100', '"limit"'],
+  ])('%s is 503 if it takes too long, and says what to do about %s', async (path, parameter) => {
     const tenant = await world.organization();
     const blocker = await patientConnection(world.database.pool);
     try {
       await blocker.query('begin; lock table customers in access exclusive mode');
-      const { status, headers, body } = await tenant.call('GET', '/v1/customers?q=abc');
+      const { status, headers, body } = await tenant.call('GET', path);
       expect([status, headers.get('retry-after'), body.code]).toEqual([503, '5', 'unavailable']);
-      expect(body.detail).toContain('"q"');
+      expect(body.detail).toContain(parameter);
     } finally {
       await blocker.query('rollback');
       blocker.release();
