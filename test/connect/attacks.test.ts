@@ -137,6 +137,7 @@ describe('the registration', () => {
       'http://127.0.0.1.evil.example/',
       'http://localhost.evil.example/',
       'https://user:password@agent.example/',
+      'https://:password@agent.example/',
       'https://agent.example/#fragment',
       'https://agent.example;script-src/',
       'https://agent.example,evil/',

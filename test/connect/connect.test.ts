@@ -511,6 +511,8 @@ describe('registration', () => {
 
   test('gives a website the same client_id again, but each installation on a computer a new one', async () => {
     expect(await register(world)).toBe(await register(world));
+    const both = { redirect_uris: [callback, 'http://localhost:4000/'] };
+    expect(await register(world, both)).toBe(await register(world, both));
     const local = { redirect_uris: ['http://localhost:4000/'] };
     expect(await register(world, local)).not.toBe(await register(world, local));
   });
