@@ -165,6 +165,10 @@ describe('importing proposals', () => {
       acceptedAt: '2026-03-05T00:00:00.000Z',
       statusChangedAt: acceptedAgain.updatedAt,
     });
+    await save({ ...sent, status: 'accepted', declinedAt: acceptedAgain.statusChangedAt });
+    await save({ ...sent, status: 'declined' });
+    const declined = await fetch('P-1');
+    expect(declined.statusChangedAt).toBe(declined.updatedAt);
   });
 
   test('takes the time of an event that was stored before its status', async () => {
