@@ -236,6 +236,9 @@ describe('a table that a spreadsheet has saved', () => {
       // This file still has its zeros.
       expect(await csv('123', '00124')).toMatchObject({ created: 2, errors: [] });
       expect(await csv('123')).toMatchObject({ unchanged: 1, errors: [] });
+      // A GTIN has 14 digits.
+      expect(await csv('04006381333931')).toMatchObject({ created: 1 });
+      expect(await csv('4006381333931')).toMatchObject({ rejected: 1 });
     },
   );
 
