@@ -1,7 +1,7 @@
 /** The sliding window, the same in memory and in Redis: every take agrees with an oracle that remembers all of them. */
 import { createClient } from '@redis/client';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { memoryRateLimiter } from '../../server/limits/rate-limit.ts';
 import type { RateLimiter } from '../../server/limits/rate-limit.ts';
 import { addToRedis, epochOf, takeFromRedis } from '../../server/limits/redis-rate-limit.ts';
@@ -68,6 +68,24 @@ function conforms(store: Store, numRuns: number): void {
 
 describe('the window in memory', () => {
   conforms(memoryRateLimiter, 200);
+
+  test('looks once a window for keys to forget', () => {
+    let nowMs = 0;
+    const limiter = memoryRateLimiter(() => nowMs);
+    const forget = vi.spyOn(Map.prototype, 'delete');
+    try {
+      limiter.take('first');
+      nowMs = 1;
+      limiter.take('second');
+      nowMs = 59_999;
+      limiter.take('busy');
+      expect(forget).not.toHaveBeenCalled();
+      for (nowMs of [60_000, 60_001]) limiter.take('busy');
+      expect(forget.mock.calls).toEqual([['first']]);
+    } finally {
+      forget.mockRestore();
+    }
+  });
 });
 
 describe.runIf(hasRedis)('the window in Redis', () => {
