@@ -574,6 +574,7 @@ describe('the tools', () => {
         /^get_item has no argument "a", "b"\. Arguments: itemId, fields\.$/,
       ],
       ['who_am_i', { ['x'.repeat(61)]: 1 }, /^who_am_i has no argument "x{60}"\./],
+      ['who_am_i', Object.fromEntries(Array.from({ length: 51 }, (_, at) => [`x${at}`, 1])), /, "x49"\. It takes/],
       ['find_customers', { fields: ['nmae'] }, /^fields: there is no field "nmae"\. Did you mean "name"\?/],
       ['find_customers', { email: 'a b@c.example' }, /^invalid_parameter: email .*without a space; in a URL, .*%2B\.$/],
       ['save_customer', { name: 'Ann', email: 'nobody' }, /^validation_failed: .*e-?mail/],
