@@ -123,7 +123,7 @@ describe('retries', () => {
   });
 
   test('accept a date in Retry-After, and one in the past means now', async () => {
-    vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-03-01T09:30:00.000Z') });
+    vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-03-01T09:30:00.500Z') });
     const date = (seconds: number) => ({ 'retry-after': new Date(Date.now() + seconds * 1000).toUTCString() });
     const { client, waitsMs } = await scene([
       refuse(503, 'unavailable', date(20)),
