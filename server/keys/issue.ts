@@ -59,7 +59,7 @@ const creating = { action: 'key_created', privilege: 'create API keys' } as cons
 
 /** Rejects what issueKey() would reject, for a key that is created a little later. */
 export const requireRoomForKey = (em: ScopedEntityManager, actor: Actor, name?: string): Promise<void> =>
-  asAdmin(em, actor, { ...creating, ...(name !== undefined && { detail: name }) }, async (inner, organization) => ({
+  asAdmin(em, actor, { ...creating, detail: name }, async (inner, organization) => ({
     value: await requireRoom(inner, organization, undefined),
   }));
 
