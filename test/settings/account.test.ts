@@ -197,7 +197,8 @@ describe('sessions', () => {
       `select s.id from sign_in.session s join sign_in."user" u on u.id = s."userId" where u.email = $1`,
       [other.member.emailKey],
     );
-    for (const session of [rows[0]?.id ?? '', 'nonsense']) await visiting.submit(`${path}/sessions`, { session });
+    const end = async (session: string) => (await visiting.submit(`${path}/sessions`, { session })).status;
+    expect([await end(rows[0]?.id ?? ''), await end('nonsense')]).toEqual([303, 422]);
     expect((await other.visiting.get(path)).status).toBe(200);
     expect(await auditLog(world, tenant)).not.toContain('sessions_ended');
   });
