@@ -495,6 +495,7 @@ describe('a person in two organizations', () => {
     const without = await begin(member);
     expect((await without.get(codePath)).text).toContain('Continue to First Ltd without a code');
     expect((await without.post(codePath, { with: 'nothing' })).location).toBe(home);
+    expect(without.cookie(codePath)).not.toContain('second_step');
     expect(await opened(without)).toEqual(['First Ltd']);
     const visiting = await begin(member);
     expect((await enter(visiting, codeAt(secret, nowMs))).status).toBe(303);
