@@ -8,10 +8,10 @@ import type { WebhookEndpoint } from '../entities/webhook.ts';
 
 export type Leased = Pick<
   WebhookEndpoint,
-  'organizationId' | 'id' | 'name' | 'url' | 'secrets' | 'failures' | 'failingSince'
+  'organizationId' | 'id' | 'url' | 'secrets' | 'failures' | 'failingSince'
 > & { lease: string; takenAt: string };
 
-const columns = `organization_id as "organizationId", id, name, url, secrets, failures, failing_since as "failingSince", lease,
+const columns = `organization_id as "organizationId", id, url, secrets, failures, failing_since as "failingSince", lease,
   now()::timestamptz(3) as "takenAt"`;
 
 // A lease lasts seconds: one for hours was given before the clock was set back.

@@ -38,8 +38,11 @@ test('an email address counts as the same regardless of case', async () => {
     expect(await admitMail(pool, written(count))).toBe(true);
   expect([await admitMail(pool, written(0)), await admitMail(pool, written(1))]).toEqual([false, false]);
   const devices = knownDevices({ secret: 'not much of a secret, but long enough', secure: false });
-  const [cookie = ''] = devices.remember(written(1), []).split(';');
+  const [cookie = ''] = devices.remember(written(1), ['one', 'two']).split(';');
   expect(devices.known(cookie, written(0))).toMatch(/./);
+  // The organization of the last sign-in comes first.
+  const [again = ''] = devices.remember(written(0), ['two', 'one']).split(';');
+  expect(devices.known(again, written(0))).toBe(devices.known(cookie, written(0)));
   expect(devices.known(cookie, 'bob@example.com')).toBeUndefined();
 });
 

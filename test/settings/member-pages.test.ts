@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { addMember, listMembers, removeMember } from '../../server/accounts/members.ts';
 import { Member } from '../../server/entities/organization.ts';
+import { issueKey } from '../../server/keys/issue.ts';
+import { revokeKey } from '../../server/keys/revoke.ts';
 import { publicId } from '../../server/records/public-id.ts';
 import { useWorld } from '../world.ts';
 import {
@@ -139,6 +141,8 @@ test('more than a hundred members are listed in pages, and found by name or addr
   const em = tenant.em();
   // Two of the same name are at the end of the first page.
   const names = Array.from({ length: 120 }, (_, number) => `Member ${Math.max(number, 100)}`);
+  // Its id is later than that of the last one on the first page.
+  names[110] = 'Aaron';
   const emails = names.map(unknownEmail);
   for (const [number, name] of names.entries())
     em.create(Member, { name, email: emails[number] ?? '', emailKey: emails[number] ?? '', role: 'member' });
@@ -189,7 +193,9 @@ describe('a member', () => {
     const created = await lee.submit('/settings/api-keys', { name: 'Left' });
     const [raw = ''] = /ak_live_[0-9a-f]{64}/.exec(created.text) ?? [];
     const link = await passwordPath(world.database, leaver);
-    // Only one of the two keys was created by this member.
+    const { key } = await issueKey(tenant.em(), leaver, { name: 'Revoked' });
+    await revokeKey(tenant.em(), leaver, key.id);
+    // Only one of the live keys was created by this member.
     expect((await visiting.get(`${path}${pathOf(leaver)}/remove`)).text).toContain(
       'The API key that Lee Vance created',
     );

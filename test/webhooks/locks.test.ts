@@ -485,8 +485,11 @@ describe('a lease', () => {
     const found = await scene({});
     const { organization, admin, em, endpoint } = found;
     const fields = { url: 'http://127.0.0.1/', events: ['customer.updated'] };
-    const names = ['1', '2', '3', '4', '5'];
-    for (const name of names) await createEndpoint(em(), admin, { ...fields, name }, parts);
+    const names = new Map([[endpoint.id, 'E']]);
+    for (const name of ['1', '2', '3', '4', '5']) {
+      const created = await createEndpoint(em(), admin, { ...fields, name }, parts);
+      names.set(created.endpoint.id, name);
+    }
     const { pool } = database;
     const namesTaken = async (running: number, limit = 100) => {
       await pool.query(
@@ -499,7 +502,7 @@ describe('a lease', () => {
         [organization.id, endpoint.id],
       );
       const own = await takenOf(found, { running: Array<string>(running).fill(organization.id), limit });
-      return own.map(({ name }) => name).toSorted();
+      return own.map(({ id }) => names.get(id)).toSorted();
     };
     expect(await namesTaken(0)).toEqual(['2', '3', '4', '5']);
     expect(await namesTaken(3)).toEqual(['5']);
