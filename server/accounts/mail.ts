@@ -54,6 +54,8 @@ export const twoFactorPolicyMail = (
   to,
   subject: `Two-factor authentication is ${isRequired ? 'required' : 'optional'} in ${organization}`,
   text: `${actor} made two-factor authentication ${isRequired ? 'required' : 'optional'} for the members of ${organization}.
+
+If you did not expect this, ask ${actor}, and see Activity in the settings for what else has changed.
 `,
 });
 

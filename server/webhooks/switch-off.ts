@@ -44,7 +44,7 @@ const switchedOffMail = (to: string, { organization, endpoint, reason, link }: F
   subject: `The webhook “${endpoint.name}” of ${organization} was switched off`,
   text: `The webhook endpoint “${endpoint.name}” of ${organization} was switched off. It no longer receives events.
 
-URL: ${new URL(endpoint.url).origin}
+Server: ${new URL(endpoint.url).origin}
 Reason: ${reason}
 
 Once your receiver works again, switch the endpoint on and resend the events that failed. Changes that are made while the
