@@ -8,6 +8,7 @@
  * transaction stays open until the end. It only reads, so `syncedThrough` does not wait for it. For slow readers, see
  * spool.ts.
  */
+import { recordOf } from '../../contract/v1.ts';
 import type { ResourceName } from '../../contract/v1.ts';
 import type { Database } from '../database/orm.ts';
 import { beginSnapshot } from '../database/server-settings.ts';
@@ -16,15 +17,13 @@ import type { Session } from '../database/session.ts';
 import type { OrganizationId } from '../entities/owned.ts';
 import { Problem } from '../problems/problem.ts';
 import { kinds } from '../records/kinds.ts';
-import type { Kind } from '../records/kinds.ts';
 import { termsOf } from '../records/list-index.ts';
 import type { ListIndex } from '../records/list-index.ts';
 import { conditionSql } from '../records/sql.ts';
 import type { Condition } from '../records/sql.ts';
-import { recordTable } from '../records/record-table.ts';
 import type { RecordTable } from '../records/record-table.ts';
 import { byteOrderMark, csvLines } from '../text/spreadsheet.ts';
-import { cellsOf, customerShape, itemShape, proposalShape } from './shapes.ts';
+import { cellsOf, shapes } from './shapes.ts';
 import type { Shape } from './shapes.ts';
 
 export type ExportKind = ResourceName;
@@ -54,30 +53,26 @@ export async function* exportRecords(options: ExportOptions): AsyncGenerator<str
   try {
     // One snapshot for all pages: concurrent changes are in none of them. It ends with the connection.
     await session.command(beginSnapshot);
-    yield* pieces[kind](options, session);
+    // The records that a kind reads are those that its shape takes.
+    yield* piecesOf(options, session, kinds[recordOf(kind)], shapes[kind]);
   } finally {
     close();
   }
 }
 
-const pieces: Record<ExportKind, (options: ExportOptions, session: Session) => AsyncGenerator<string>> = {
-  customers: (options, session) => piecesOf(options, session, kinds.customer, customerShape),
-  items: (options, session) => piecesOf(options, session, kinds.item, itemShape),
-  proposals: (options, session) => piecesOf(options, session, kinds.proposal, proposalShape),
-};
 // Object.keys forgets the names of the kinds.
-export const exportKinds = Object.keys(pieces) as ExportKind[];
+export const exportKinds = Object.keys(shapes) as ExportKind[];
 
 type Stored = { organizationId: string; id: string; metadata: Record<string, string> };
-type Source<Read extends Stored> = { session: Session; table: RecordTable<Read>; index: ListIndex<Read> };
+type Source = { session: Session; table: RecordTable<Stored>; index: ListIndex<never> };
 
-async function* piecesOf<Read extends Stored, Shown>(
+async function* piecesOf(
   { database: { orm }, format, byteOrderMark: isMarked = false, conditions = [], onProgress }: ExportOptions,
   session: Session,
-  { entity, index }: Kind<Read>,
-  shape: Shape<Read, Shown>,
+  { table, index }: { table: (source: Database['orm']) => RecordTable<Stored>; index: ListIndex<never> },
+  shape: Shape<Stored, unknown>,
 ): AsyncGenerator<string> {
-  const source = { session, table: recordTable(entity, () => orm), index };
+  const source = { session, table: table(orm), index };
   const keys = format === 'csv' ? await metadataKeys(source, conditions) : [];
   const columns = [...shape.columns, ...keys.map((key) => `metadata.${key}`)];
   if (columns.length > maximumColumns) throw tooManyColumns();
@@ -109,12 +104,12 @@ async function* piecesOf<Read extends Stored, Shown>(
 }
 
 /** In order of creation; each page starts after the last key of the previous one. */
-async function* pagesOf<Read extends Stored>(
-  { session, table, index }: Source<Read>,
+async function* pagesOf(
+  { session, table, index }: Source,
   conditions: readonly Condition<never>[],
   /** The size changes between pages. */
   pages: { readonly size: number },
-): AsyncGenerator<Read[]> {
+): AsyncGenerator<Stored[]> {
   const values = ['00000000-0000-0000-0000-000000000000'];
   const where = ['t.id > $2', ...rowConditions({ table, index }, conditions, values)].join(' and ');
   const text = `select ${table.selection} from ${table.name} t
@@ -145,8 +140,8 @@ const tooManyColumns = () =>
   });
 
 /** The metadata keys of the exported records, each of which becomes a column: no more than a file can have columns. */
-async function metadataKeys<Read extends Stored>(
-  { session, table, index }: Source<Read>,
+async function metadataKeys(
+  { session, table, index }: Source,
   conditions: readonly Condition<never>[],
 ): Promise<string[]> {
   const values: unknown[] = [];
@@ -159,8 +154,8 @@ async function metadataKeys<Read extends Stored>(
 }
 
 /** The conditions on a row. Their values are added to `values`. */
-function rowConditions<Read extends Stored>(
-  { table, index }: Omit<Source<Read>, 'session'>,
+function rowConditions(
+  { table, index }: Omit<Source, 'session'>,
   conditions: readonly Condition<never>[],
   values: unknown[],
 ): string[] {

@@ -1,5 +1,6 @@
 /** Turns stored records into exported ones, with every field that an import reads: a missing field does not compile. */
 import type { z } from 'zod';
+import type { ResourceName } from '../../contract/v1.ts';
 import type { Database } from '../database/orm.ts';
 import type { Session } from '../database/session.ts';
 import type { Customer } from '../entities/customer.ts';
@@ -29,7 +30,7 @@ const asRead = <Read>(_session: Session, _orm: Database['orm'], page: Read[]) =>
 /** The columns that an import of the kind knows, starting with those that identify the record. */
 const columnsFor = (schema: z.ZodObject) => [...new Set(['id', 'externalId', ...columnsOf(schema)])];
 
-export const customerShape: Shape<Customer, Customer, CustomerImport> = {
+const customers: Shape<Customer, Customer, CustomerImport> = {
   columns: columnsFor(customerImport),
   complete: asRead,
   document(customer) {
@@ -38,7 +39,7 @@ export const customerShape: Shape<Customer, Customer, CustomerImport> = {
   },
 };
 
-export const itemShape: Shape<Item, Item, ItemImport> = {
+const items: Shape<Item, Item, ItemImport> = {
   columns: columnsFor(itemImport),
   complete: asRead,
   document(item) {
@@ -58,7 +59,7 @@ const totalFields = ({ currency, subtotal, discountTotal, taxTotal, total }: Pro
 const idOf = (kind: 'customer' | 'item', externalId: string | null, id: string | null) =>
   externalId === null && id !== null ? publicId(kind, id) : undefined;
 
-export const proposalShape: Shape<Proposal, ExportedProposal, ProposalImport> = {
+const proposals: Shape<Proposal, ExportedProposal, ProposalImport> = {
   columns: columnsFor(proposalImport),
   complete: withReferences,
   document(proposal) {
@@ -75,6 +76,8 @@ export const proposalShape: Shape<Proposal, ExportedProposal, ProposalImport> = 
     return { ...head, ...totalFields(proposal), ...events, ...rest, metadata, lineItems };
   },
 };
+
+export const shapes = { customers, items, proposals } satisfies Record<ResourceName, object>;
 
 function lineDocument(line: ExportedProposal['lines'][number], currency: string): Record<keyof LineImport, unknown> {
   const { itemExternalId, type, name, description, sku, unit, optional, selected } = line;

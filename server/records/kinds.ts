@@ -1,5 +1,4 @@
 /** The records of each resource: how lists and exports find them, and what `get` shows of them. */
-import type { EntityName } from '@mikro-orm/core';
 import type { RecordName } from '../../contract/v1.ts';
 import type { Tenant } from '../database/tenant.ts';
 import { customerIndex, customerTable, presentCustomer } from './customer.ts';
@@ -7,11 +6,13 @@ import { itemIndex, itemTable, presentItem } from './item.ts';
 import type { Listed, ListIndex } from './list-index.ts';
 import { presentProposal, proposalIndex, proposalWithLines } from './proposal.ts';
 import { readEach } from './reader.ts';
+import { recordTable } from './record-table.ts';
+import type { MetadataSource, RecordTable } from './record-table.ts';
 import type { Selection } from './selection.ts';
 import { withIds } from './sql.ts';
 
-export type Kind<T extends Listed> = {
-  entity: EntityName<T>;
+type Kind<T extends Listed> = {
+  table(this: void, source: MetadataSource): RecordTable<T>;
   index: ListIndex<T>;
   /** The records with these stored ids, each by its id, as `get` shows them. */
   read(tenant: Tenant, ids: readonly string[]): Promise<[string, object][]>;
@@ -22,7 +23,7 @@ const kind = <T extends Listed, Row extends { id: string }>(
   index: ListIndex<T>,
   present: (row: Row) => object,
 ): Kind<T> => ({
-  entity: selection.entity,
+  table: (source) => recordTable(selection.entity, () => source),
   index,
   async read(tenant, ids) {
     const rows = await readEach(tenant, selection, withIds<T>(ids));

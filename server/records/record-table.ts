@@ -45,7 +45,7 @@ export function recordTable<T extends object>(entity: EntityName<T>, source: () 
   return known as RecordTable<T>;
 }
 
-type MetadataSource = { getMetadata<T extends object>(entity: EntityName<T>): EntityMetadata<T> };
+export type MetadataSource = { getMetadata<T extends object>(entity: EntityName<T>): EntityMetadata<T> };
 
 /** The database sets these in the API's statements. */
 const own: ReadonlySet<string> = new Set(['createdAt', 'updatedAt', 'revision']);
