@@ -1,5 +1,5 @@
 /** Import and export: the upload form, the progress and the result of an import, and the downloads. */
-import { isInterrupted, isWorking } from '../../../entities/upload.ts';
+import { importKinds, isInterrupted, isWorking } from '../../../entities/upload.ts';
 import type { Upload } from '../../../entities/upload.ts';
 import type { FieldInfo } from '../../../import/fields.ts';
 import { publicId } from '../../../records/public-id.ts';
@@ -54,7 +54,7 @@ function importSections(visit: Visit, view: ImportView): Html {
   return html`${endedSection(upload, hasRejects)} ${uploadForm(visit, view)}`;
 }
 
-const kindLabels = { customers: 'Customers', items: 'Items', proposals: 'Proposals' } as const;
+const kindLabels = Object.fromEntries(importKinds.map((kind) => [kind, recordKinds[kind].label]));
 
 function uploadForm(visit: Visit, { rejected, fields }: ImportView): Html {
   const kind = selectField({ id: 'kind', label: 'Record type', options: kindLabels, rejected });
@@ -82,7 +82,7 @@ function historySection(ended: readonly Upload[]): Html | false {
     head: html`<a href="/settings/imports/${id}">${fileName}</a>`,
     cells: [
       timeDay(createdAt),
-      kindLabels[kind],
+      recordKinds[kind].label,
       `${count(summary?.created ?? 0)} created, ${count(summary?.updated ?? 0)} changed`,
     ],
   }));
