@@ -149,8 +149,9 @@ test('more than a hundred members are listed in pages, and found by name or addr
   await em.flush();
   const found = (text: string) => text.match(/[\w.-]+@[\w.-]+(?=<\/td>)/g) ?? [];
   const pages: string[][] = [];
-  let next = path;
+  let [next, second] = [path, ''];
   while (next !== '' && pages.length < 3) {
+    second = next;
     const { text } = await visiting.get(next);
     expect(text).toContain('Members <span class="count">121</span>');
     pages.push(found(text));
@@ -163,6 +164,13 @@ test('more than a hundred members are listed in pages, and found by name or addr
   expect(await search(emails[7]?.toUpperCase() ?? '')).toEqual([emails[7]]);
   expect(await search('Member_119')).toEqual([]);
   expect((await visiting.get(`${path}?q=%00&after=mem_nope`)).text).toContain('No member matches this search.');
+
+  // All of those on the second page leave after the first one was shown.
+  await em.nativeUpdate(Member, { email: { $in: pages[1] ?? [] } }, { removedAt: new Date().toISOString() });
+  const { text } = await visiting.get(second);
+  expect(text).toContain('Members <span class="count">100</span>');
+  expect(text).toContain('There are no more members.');
+  expect(text).toContain('First page');
 });
 
 describe('a member', () => {

@@ -45,8 +45,12 @@ export function membersPage(visit: Visit, view: MembersView) {
   const rows = members.map((state) => memberRow(visit, state));
   const lead =
     'Admins manage members, API keys, webhooks, imports and exports. Members can see records, keys and usage.';
-  const table = responsiveTable({ label: 'Members', heads, rows, empty: 'No member matches this search.' });
-  const list = view.count > membersOnPage ? html`${searchForm(view)} ${table} ${pageLinks(view)}` : table;
+  const { text, after } = view.search;
+  // Those on a later page may have left since the page before it was shown.
+  const empty = after === undefined ? 'No member matches this search.' : 'There are no more members.';
+  const table = responsiveTable({ label: 'Members', heads, rows, empty });
+  const isWhole = view.count <= membersOnPage && text === '' && after === undefined;
+  const list = isWhole ? table : html`${searchForm(view)} ${table} ${pageLinks(view)}`;
   const content = html`${notice('done', done)}${notice('failed', failure)} ${issued && issuedLink(issued)}
   ${!issued && (isAdmin ? inviteSection(visit, view.rejectedInvitation) : onlyAdmins('manage members'))}
   ${section('members', counted('Members', view.count), list)}

@@ -59,14 +59,19 @@ function results(visit: Visit, { kind, search }: View, { data, pagination }: Lis
   });
   const pageAt = (cursor: string) => pathWith(sectionOf(kind), { ...Object.fromEntries(search), cursor });
   const filters = filtersOf(search);
-  const empty = filters.size > 0 ? `No ${kind.one} matches this search.` : `There are no ${kind.name} yet.`;
   const { nextCursor } = pagination;
-  return html`${responsiveTable({ label: kind.label, heads: kind.heads, rows, empty })}
+  return html`${responsiveTable({ label: kind.label, heads: kind.heads, rows, empty: whyEmpty(kind, search) })}
     <nav class="pages" aria-label="Pages">
       ${search.has('cursor') && html`<a href="${pageAt('')}">First page</a>`}
       ${nextCursor !== null && html`<a href="${pageAt(nextCursor)}" rel="next">Next page</a>`}
     </nav>
     ${data.length > 0 && visit.member.role === 'admin' && exportForm(visit, kind, filters)}`;
+}
+
+function whyEmpty({ name, one }: RecordKind, search: URLSearchParams): string {
+  // The records of the page have changed since the one before it was shown.
+  if (search.has('cursor')) return `There are no more ${name}.`;
+  return filtersOf(search).size > 0 ? `No ${one} matches this search.` : `There are no ${name} yet.`;
 }
 
 /** Exports all pages of the list to a file. */
