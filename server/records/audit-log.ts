@@ -6,6 +6,7 @@ import type { AuditKind } from '../entities/audit-event.ts';
 import { uuidv7 } from '../entities/uuid.ts';
 import { isSettingsProblem } from '../problems/problem.ts';
 import type { SettingsCode } from '../problems/settings.ts';
+import { withoutDirection } from './name.ts';
 
 type Detail = 'keyId' | 'subjectId' | 'detail' | 'previous' | 'reason' | 'ipAddress';
 export type Entry = Pick<AuditEvent, 'action' | 'memberId'> & { kind?: AuditKind } & { [Name in Detail]?: string };
@@ -69,4 +70,4 @@ export async function readEvents(
 }
 
 /** What a user typed may be anything: it has not been validated yet. */
-const printable = (text: string) => text.slice(0, 200).replaceAll(/\p{Cc}/gu, ' ');
+const printable = (text: string) => withoutDirection(text.slice(0, 200)).replaceAll(/\p{Cc}/gu, ' ');

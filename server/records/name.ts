@@ -4,9 +4,15 @@ import { Problem } from '../problems/problem.ts';
 /** The maximum lengths of the names that people give. */
 export const nameLength = { organization: 200, member: 200, apiKey: 80, webhook: 80 } as const;
 
+/**
+ * Without the marks that also set the direction of the text after it, such as the rest of a sentence about a name.
+ * Names that are copied from elsewhere can have them around them.
+ */
+export const withoutDirection = (text: string): string => text.replaceAll(/[\u202A-\u202E\u2066-\u2069]/g, '');
+
 /** A name that a person gives, trimmed and in Unicode's composed form. Problem: invalid. */
 export function checkName(typed: string, most: number): string {
-  const name = typed.trim().normalize('NFC');
+  const name = withoutDirection(typed).trim().normalize('NFC');
   const invalid = (sentence: string) => new Problem('invalid', { sentence, field: 'name' });
   if (isBlank(name)) throw invalid('Enter a name.');
   if ([...name].length > most) throw invalid(`Use at most ${most} characters.`);

@@ -103,11 +103,11 @@ describe('the audit log', () => {
     ).not.toContain('=key');
   });
 
-  test('keeps 200 characters of what was typed, without control characters', async () => {
+  test('keeps 200 characters of what was typed, without control characters and marks that set the direction', async () => {
     const tenant = await world.organization();
-    const detail = `\0${'x'.repeat(198)}\u{1F600}`;
+    const detail = `\0\u202E${'x'.repeat(197)}\u{1F600}`;
     await writeEvent(tenant.em(), { action: 'key_created', memberId: null, detail });
-    expect(await readEvents(tenant.em(), 'change', 1)).toMatchObject([{ detail: ` ${'x'.repeat(198)}\uFFFD` }]);
+    expect(await readEvents(tenant.em(), 'change', 1)).toMatchObject([{ detail: ` ${'x'.repeat(197)}\uFFFD` }]);
   });
 
   test('names who made changes outside the settings', async () => {

@@ -108,6 +108,12 @@ describe('inviting a member', () => {
     expect(JSON.stringify(world.log)).not.toContain(token);
   });
 
+  test('keeps marks in a name only if they do not set the direction of the text after it', async () => {
+    const { tenant, post } = await scene();
+    await post('', { name: '\u2068\u202E\u200Fדנה\u200F', email: unknownEmail(), role: 'member' });
+    expect((await listMembers(tenant.em())).map(({ name }) => name)).toEqual(['Ann Lee', '\u200Fדנה\u200F']);
+  });
+
   test('shows errors beside the field, and keeps what was typed', async () => {
     const { tenant, admin, post } = await scene();
     for (const [fields, id, sentence] of [
