@@ -204,6 +204,20 @@ describe.runIf(hasChromium)('in a browser', () => {
     await page.getByRole('heading', { name: 'Usage', exact: true }).waitFor();
     await page.goBack();
     expect(await page.getByLabel('Name of the organization').inputValue()).toBe('Umbrella');
+    await page.getByRole('link', { name: 'Usage', exact: true }).click();
+    await page.getByRole('heading', { name: 'Usage', exact: true }).waitFor();
+    await page.getByRole('link', { name: 'API Keys', exact: true }).click();
+    await name.fill('Skipped');
+    await page.route('**', (route) => (route.request().method() === 'POST' ? route.abort() : route.continue()));
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.waitForURL('chrome-error://chromewebdata/');
+    await page.unroute('**');
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Usage', exact: true }).waitFor();
+    await page.getByRole('link', { name: 'API Keys', exact: true }).click();
+    await page.getByRole('button', { name: 'Create key' }).waitFor();
+    await page.waitForLoadState();
+    expect(await name.inputValue()).toBe('Skipped');
   });
 
   test('a form that was sent in vain, or left, shows again what was entered, and undoes nothing', async () => {

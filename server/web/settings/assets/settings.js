@@ -24,8 +24,8 @@ const isRejected = navigation?.responseStatus >= 400;
 if (document.forms.length > 0 && isRejected)
   history.replaceState(typed && { ...typed, isUnprocessed: true }, '', location.href);
 const sent = [...document.forms].find(({ action }) => action === typed?.action);
-// An error page has the menu, but not the form.
-if (who !== undefined && (sent || !isRejected)) sessionStorage.removeItem('typed');
+// An error page has the menu, but not the form. Going back from the browser's own error page can skip the page of the form.
+if (who !== undefined && (sent || !(isRejected || isBack))) sessionStorage.removeItem('typed');
 else if (typed) sessionStorage.setItem('typed', JSON.stringify({ ...typed, isUnprocessed: true }));
 if (typed?.whose === whose && (typed.isUnprocessed || isBack)) {
   for (const [index, one] of fieldsOf(sent).entries())
