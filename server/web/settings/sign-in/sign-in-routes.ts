@@ -164,6 +164,6 @@ export function singleSignOnRoutes(guard: SessionGuard, singleSignOn: SingleSign
     const cookies = owner && (await completeSignIn(context, { email: owner.email, owner, device: deviceOf(request) }));
     if (!cookies) return '/settings/sign-in?after=single-sign-on';
     setCookies(response, cookies);
-    return localPath(owner.next);
+    return owner.next;
   });
 }
