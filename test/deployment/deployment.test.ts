@@ -12,6 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../client/index.ts';
+import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { cleanupsAfterAll, ownDatabase } from '../database.ts';
 import { startService } from '../faults/service.ts';
 import type { Service } from '../faults/service.ts';
@@ -122,7 +123,10 @@ const startCaddy: StartProxy = async (port, processes) => {
 
 /** Listens like a process of the service. Returns a function that stops it. */
 async function serveAt(port: number): Promise<() => Promise<unknown>> {
-  const server = createServer((_, response) => response.end()).listen(port, '127.0.0.1');
+  const server = createServer((received, response) => received.resume().on('end', () => response.end())).listen(
+    port,
+    '127.0.0.1',
+  );
   cleanups.push(() => server.close());
   await once(server, 'listening');
   return async () => {
@@ -177,17 +181,27 @@ describe.each([
     expect((await patch(etag)).status).toBe(412);
   });
 
-  test.runIf(isInstalled)('accepts a file of 100 MB, and passes on the service’s errors', async () => {
-    const body = Buffer.alloc(100_000_000, 'x');
-    const type = { 'content-type': 'application/octet-stream' };
-    const answer = await call(port, { method: 'POST', path: '/settings/import', headers: type, body });
-    expect([413, 502, 504]).not.toContain(answer.status);
-    expect(answer.headers['x-request-id']).toMatch(/^req_/);
+  test.runIf(isInstalled)('accepts a file of 100 MB and the form around it', async () => {
+    const [proxy, behind] = [await freePort(), await freePort()];
+    await serveAt(behind);
+    await startIt(proxy, [behind]);
+    const body = Buffer.alloc(100_100_000, 'x');
+    expect((await call(proxy, { method: 'POST', path: '/settings/imports', body })).status).toBe(200);
+  });
+
+  test.runIf(isInstalled)('passes on the service’s errors', async () => {
     const missing = await call(port, { path: '/v1/nothing', headers: headers() });
-    expect({ status: missing.status, code: JSON.parse(missing.text).code }).toEqual({
-      status: 404,
-      code: 'route_not_found',
-    });
+    expect([missing.status, JSON.parse(missing.text).code]).toEqual([404, 'route_not_found']);
+    expect(missing.headers['x-request-id']).toMatch(/^req_/);
+  });
+
+  test.runIf(isInstalled)('tells the service the client’s address, not one that the client has made up', async () => {
+    const statuses: (number | undefined)[] = [];
+    for (let count = 0; count <= attemptLimits.link.most; count += 1) {
+      const madeUp = { 'x-forwarded-for': `192.0.2.${count}` };
+      statuses.push((await call(port, { path: '/settings/password?token=x', headers: madeUp })).status);
+    }
+    expect(statuses.at(-1)).toBe(429);
   });
 });
 
