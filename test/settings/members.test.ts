@@ -29,7 +29,7 @@ describe('the members command', () => {
     const tenant = await world.organization({ name: 'Larkmoor Studio' });
     const { organization, admin } = tenant;
     const email = unknownEmail();
-    const added = await members(`${password}\n`, ...adding(organization.slug, email), '--password-stdin');
+    const added = await members(`${password}\r\n`, ...adding(organization.slug, email), '--password-stdin');
     expect(added).toMatchObject({ status: 0, err: '', out: expect.stringContaining('The password is set.') });
     expect(added.out).not.toContain(password);
     await signIn(world, { ...admin, email });
