@@ -71,9 +71,7 @@ export class Runner {
       const run: Run = async (isLong) => {
         if (signal.aborted) return { state: 'stopped' };
         const job = await this.#jobOf(upload, task, choices);
-        return runInProcess({ ...job, isLong }, signal, ({ bytesRead, bytesTotal, rowsRead }) =>
-          onProgress({ bytesRead: Math.min(bytesRead, bytesTotal), bytesTotal, rowsRead }),
-        );
+        return runInProcess({ ...job, isLong }, signal, onProgress);
       };
       if (task !== 'check') return this.#import(upload, run);
       return this.#check(upload, (isLong) =>

@@ -80,10 +80,7 @@ export class Uploads {
       if (found && isWorking(found)) throw running();
       // A completed import keeps its page; anything else is replaced.
       const unfinished = found?.state === 'imported' ? undefined : found;
-      if (unfinished) {
-        em.remove(unfinished);
-        await em.flush();
-      }
+      if (unfinished) em.remove(unfinished);
       const mine = { memberId: who.actor.id, mapping: {}, state: 'uploading', bytesTotal: size } as const;
       return { replaced: unfinished, upload: em.create(Upload, { ...storable(wanted), ...mine }) };
     });
