@@ -115,15 +115,14 @@ export class Uploads {
 
   /** Ends a running import between two chunks, unless the admin has seen only its check, and removes the file. */
   async discard(who: Who, id: string, checkedAt = ''): Promise<void> {
-    const upload = await this.#asAdmin(who, async (em) => {
+    await this.#asAdmin(who, async (em) => {
       const found = await uploadIn(em, id);
       const isNew = found.state === 'importing' && checkedAt !== '' && checkedAt !== found.activeAt;
       if (isNew || found.state === 'imported') throw alreadyStarted();
       em.remove(found);
-      return found;
     });
-    // Work in progress notices that the row is gone, and removes the files.
-    if (!isWorking(upload)) await this.#files.removeFilesOf([id]);
+    // Work in progress notices that the row is gone, and removes what it has written since.
+    await this.#files.removeFilesOf([id]);
   }
 
   /** Removes the files on this machine that may hold the data of erased customers; other processes do it within a minute. */

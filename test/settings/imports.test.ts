@@ -718,6 +718,8 @@ describe('an import', () => {
     await check(visiting, 'externalId,name\nC-1,Bo\n');
     const { id = '' } = (await rowOf(tenant)) ?? {};
     expect([replaced === id, await filesWith(replaced)]).toEqual([false, []]);
+    // Also if the process that worked on it has just been killed.
+    await setState(tenant, `state = 'checking', active_at = now()`);
     const { location } = await press(visiting, 'discard', tenant);
     expect(words((await visiting.get(location ?? '')).text)).toContain(
       'The file was discarded. Rows that had already been imported are kept. Import a file',
