@@ -594,6 +594,9 @@ describe('an import', () => {
 
   test('whose check ends while the database is unavailable gets its result afterward', async () => {
     const { visiting } = await start();
+    const other = await start();
+    await check(other.visiting, 'externalId,name\nC-1,Ana\n');
+    const { id = '' } = (await rowOf(other.tenant)) ?? {};
     const { pool } = world.database;
     const before = world.log.length;
     await pool.query(`create function is_there(state text) returns boolean language plpgsql as
@@ -602,6 +605,13 @@ describe('an import', () => {
     await upload(visiting, 'externalId,name\nC-1,Ana\n');
     const logged = () => world.log.slice(before).filter(({ message }) => message === 'an upload failed');
     await expect.poll(logged).toMatchObject([{ error: { sqlState: '53300' } }]);
+    const failures: unknown[] = [];
+    const report = () => (error: unknown) => void failures.push(error);
+    const stopping = new Uploads({ database: world.database, folder: uploadFolder, report });
+    await stopping.choose({ organization: other.tenant.organization, actor: other.tenant.admin }, id, {});
+    await expect.poll(() => failures.length).toBeGreaterThan(0);
+    // A shutdown does not wait for the database.
+    await stopping.close();
     await pool.query('drop function is_there cascade');
     expect(words(await settled(visiting))).toContain('Import customers.csv?');
   });
