@@ -286,7 +286,7 @@ describe('an endpoint', () => {
     expect(mail?.text).toContain('Reason: Every attempt has failed for 5 days.');
     expect(mail?.text).toMatch(/Ledger/);
     // The path may be a secret.
-    expect(mail?.text).toMatch(/URL: http:\/\/127\.0\.0\.1:\d+\s/);
+    expect(mail?.text).toMatch(/Server: http:\/\/127\.0\.0\.1:\d+\s/);
     expect(mail?.text).toMatch(/made while the\s+endpoint is off are not sent later/);
     expect(mail?.text).toContain('/settings/webhooks/whe_');
     // Otherwise, one more failure would switch it off again.
