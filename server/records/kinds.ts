@@ -1,4 +1,4 @@
-/** The records of each resource: how lists and exports find them, and what `get` shows of them. */
+/** The records of each resource: how webhooks and exports find and read them, and what `get` shows of them. */
 import type { RecordName } from '../../contract/v1.ts';
 import type { Tenant } from '../database/tenant.ts';
 import { customerIndex, customerTable, presentCustomer } from './customer.ts';
