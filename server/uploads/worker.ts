@@ -2,6 +2,7 @@
  * The process that reads, checks and imports an uploaded file. It has its own database connections, so that a slow row
  * delays no request.
  */
+import { writeFile } from 'node:fs/promises';
 import type { ImportChoices, UploadRow, UploadSummary } from '../entities/upload.ts';
 import { UsageError } from '../config.ts';
 import { openDatabase } from '../database/orm.ts';
@@ -120,6 +121,9 @@ const errorProperties = [
   'column',
   'routine',
 ] as const;
+
+// If memory runs out, Linux ends this process rather than the service.
+void writeFile('/proc/self/oom_score_adj', '1000').catch(() => undefined);
 
 const controller = new AbortController();
 const stop = () => controller.abort(new Error('The import was stopped.'));
