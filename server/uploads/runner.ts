@@ -46,7 +46,6 @@ export class Runner {
 
   /** Resolves when the file is stored; its check continues in the background. */
   async receive(upload: Upload, received: ReceivedFile): Promise<void> {
-    const { database, files } = this.#parts;
     let failure: Error | undefined;
     await this.#work(upload, async (signal, onProgress) => {
       try {
@@ -54,14 +53,12 @@ export class Runner {
         return { state: 'checking', bytesRead: 0, bytesTotal };
       } catch (error) {
         failure = error instanceof Error ? error : new Error(String(error));
-        return { state: 'failed' };
+        // For whoever opens the page later: a sender whose connection broke gets no response.
+        return { state: 'failed', failure: failure instanceof Problem ? failure.message : failedHere };
       }
     });
     if (failure === undefined) return this.start(upload, 'check', null);
-    await Promise.all([
-      files.removeFilesOf([upload.id]),
-      forOrganization(database, upload.organizationId).em().nativeDelete(Upload, { id: upload.id }),
-    ]);
+    await this.#parts.files.removeFilesOf([upload.id]);
     throw failure;
   }
 

@@ -890,12 +890,15 @@ describe('a slow upload', () => {
         headers: { ...headers, cookie: visiting.cookie() },
         body: fields + part('file; filename=a.csv', file),
       }).then(async (response) => ({ status: response.status, text: await response.text() }));
-      expect([status, words(text)]).toEqual([400, expect.stringContaining('The upload was interrupted.')]);
-      expect(await rowOf(tenant)).toBeUndefined();
+      expect([status, words(text)]).toEqual([
+        400,
+        expect.stringMatching(/^(?!.*interrupted.*interrupted).*The upload was interrupted\./),
+      ]);
+      expect(await rowOf(tenant)).toMatchObject({ state: 'failed' });
     }
   });
 
-  test('that breaks off, or is canceled on another page, leaves nothing behind', async () => {
+  test('that breaks off, or is canceled on another page, leaves no file behind', async () => {
     const { tenant, visiting } = await start();
     for (const end of ['abort', 'discard'] as const) {
       const sending = await slowUpload(visiting);
@@ -905,7 +908,10 @@ describe('a slow upload', () => {
       const { id = '' } = (await rowOf(tenant)) ?? {};
       if (end === 'abort') sending.abort();
       else await press(visiting, 'discard', tenant);
-      await expect.poll(() => rowOf(tenant)).toBeUndefined();
+      const stateOf = async () => (await rowOf(tenant))?.state;
+      await expect.poll(stateOf).toBe(end === 'abort' ? 'failed' : undefined);
+      const page = words((await visiting.get('/settings/imports')).text);
+      expect(page.includes('The upload was interrupted. Upload the file again.')).toBe(end === 'abort');
       const left = () => filesWith(id);
       await expect.poll(left).toEqual([]);
       sending.abort();

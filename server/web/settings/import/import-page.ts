@@ -51,7 +51,8 @@ function importSections(visit: Visit, view: ImportView): Html {
   if (mapping) return mapping;
   if (isWorking(upload)) return workingSection(visit, upload);
   if (upload.state === 'checked' || isInterrupted(upload)) return checkedSection(visit, upload, hasRejects);
-  return html`${endedSection(upload, hasRejects)} ${uploadForm(visit, view)}`;
+  const isShown = view.rejected?.problem.message === upload.failure;
+  return html`${!isShown && endedSection(upload, hasRejects)} ${uploadForm(visit, view)}`;
 }
 
 const kindLabels = Object.fromEntries(importKinds.map((kind) => [kind, recordKinds[kind].label]));
