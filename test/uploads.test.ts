@@ -49,6 +49,8 @@ describe('the folder of uploads', () => {
     await writeFile(parent, 'not a folder');
     const files = new UploadFiles(join(parent, 'uploads'));
     await expect(files.prune()).rejects.toThrow('parent');
+    // The page of an upload does not fail with it.
+    expect(await files.hasRejects(upload)).toBe(false);
     await rm(parent);
     await files.prune();
     expect(await readdir(parent)).toEqual(['uploads']);

@@ -88,7 +88,7 @@ export class UploadFiles {
 
   #names = async (): Promise<string[]> => readdir(await this.#path('.'));
   #remove = async (name: string): Promise<void> => rm(await this.#path(name), { force: true });
-  #found = async (name: string) => lstat(await this.#path(name)).catch(() => undefined);
+  #found = (name: string) => this.#path(name).then((path) => lstat(path)).catch(() => undefined);
 }
 
 // The extension tells the format, as on the command line.
