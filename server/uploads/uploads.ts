@@ -75,18 +75,18 @@ export class Uploads {
 
   /** Stores the file and starts its check. */
   async receive(who: Who, { size, ...wanted }: NewUpload, received: ReceivedFile): Promise<void> {
-    const { upload, replaced } = await this.#asAdmin(who, async (em) => {
-      const [found] = await latest(em, 1);
+    const upload = await this.#asAdmin(who, async (em) => {
+      const uploads = await latest(em, listed);
+      const [found] = uploads;
       if (found && isWorking(found)) throw running();
       // A completed import keeps its page; anything else is replaced.
-      const unfinished = found?.state === 'imported' ? undefined : found;
-      if (unfinished) em.remove(unfinished);
+      const replaced = uploads.slice(0, 1).filter(({ state }) => state !== 'imported');
+      for (const one of replaced) em.remove(one);
+      const older = uploads.slice(replaced.length + keptReports - 1);
+      await this.#files.removeFilesOf([...replaced, ...older].map(({ id }) => id));
       const mine = { memberId: who.actor.id, mapping: {}, state: 'uploading', bytesTotal: size } as const;
-      return { replaced: unfinished, upload: em.create(Upload, { ...storable(wanted), ...mine }) };
+      return em.create(Upload, { ...storable(wanted), ...mine });
     });
-    if (replaced) await this.#files.removeFilesOf([replaced.id]);
-    const older = (await latest(this.#em(who.organization.id), listed)).slice(keptReports);
-    await this.#files.removeFilesOf(older.map(({ id }) => id));
     await this.#runner.receive(upload, received);
   }
 

@@ -6,6 +6,7 @@ import { IncomingMessage, request, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { response as expressResponse } from 'express';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -840,10 +841,17 @@ describe('an import', () => {
     const elsewhere = `${uploadFolder}-elsewhere`;
     const uploads = new Uploads({ database: world.database, folder: elsewhere, report: () => () => undefined });
     const { id = '' } = (await rowOf(tenant)) ?? {};
-    const started = uploads.start({ organization: tenant.organization, actor: tenant.admin }, id);
-    await expect(started).rejects.toThrow('This server no longer has the file.');
-    await uploads.close();
+    const who = { organization: tenant.organization, actor: tenant.admin };
+    await expect(uploads.start(who, id)).rejects.toThrow('This server no longer has the file.');
+    // Nor can this one store any: a file that is not accepted is not replaced either.
     await rm(elsewhere, { recursive: true });
+    await writeFile(elsewhere, 'not a folder');
+    const file = { kind: 'customers', fileName: 'a.csv', size: 1 } as const;
+    const received = { bytes: Readable.from([]), isTooLarge: () => false, stop: () => undefined };
+    await expect(uploads.receive(who, file, received)).rejects.toThrow('ENOTDIR');
+    expect(await rowOf(tenant)).toMatchObject({ id, state: 'checked' });
+    await uploads.close();
+    await rm(elsewhere);
     // A stopped check is not an import that can be resumed.
     await setState(tenant, `state = 'stopped', summary = null`);
     expect((await press(visiting, 'start', tenant)).status).toBe(409);
