@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { exampleUrl } from '../examples.ts';
 import { tagsOf } from '../operations.ts';
 import { pickReferenced, pickReferencedSchemas } from './document.ts';
-import type { Document, Schema } from './document.ts';
+import type { Document } from './document.ts';
 import { responseHeaders } from './headers.ts';
 import { info, securitySchemes } from './info.ts';
 import { describeOperation } from './operations.ts';
@@ -21,12 +21,10 @@ type MapOperation = NonNullable<Options['operationMapper']>;
 export function emitOpenApi(contract: AppRouter): Document {
   const { named, publish } = createSchemaCollection();
   // ts-rest's types describe OpenAPI 3.0, with one type per schema; input and output here are 3.1.
-  const schemaTransformer: Transform = ({ schema, type, appRoute }) => {
-    if (!(schema instanceof z.ZodType)) return null;
-    const published = publish(schema, type === 'response' ? 'output' : 'input');
-    const isOneHeader = type === 'header' && !(schema instanceof z.ZodObject);
-    return (isOneHeader ? underItsName(published, schema, appRoute) : published) as ReturnType<Transform>;
-  };
+  const schemaTransformer: Transform = ({ schema, type }) =>
+    schema instanceof z.ZodType
+      ? (publish(schema, type === 'response' ? 'output' : 'input') as ReturnType<Transform>)
+      : null;
   // As above.
   const operationMapper = ((draft: Draft, route: AppRoute) =>
     describeOperation(draft, route, named)) as unknown as MapOperation;
@@ -47,16 +45,5 @@ export function emitOpenApi(contract: AppRouter): Document {
       examples: pickReferenced('examples', problemExamples(), paths),
       securitySchemes,
     },
-  };
-}
-
-/** If a route lists its headers, ts-rest expects each as an object with one key. */
-function underItsName(published: Schema, schema: z.ZodType, { headers }: AppRoute): Schema {
-  const [name] = Object.entries(Object(headers)).find(([, header]) => header === schema) ?? [];
-  if (name === undefined) return published;
-  return {
-    type: 'object',
-    properties: { [name]: published },
-    required: schema.safeParse(undefined).success ? [] : [name],
   };
 }

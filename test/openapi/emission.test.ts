@@ -52,23 +52,6 @@ test('headers of a contract become header parameters, spelled as in the standard
   expect(emitted(contract, '/things', 'post').parameters).toEqual([idempotencyKey]);
 });
 
-test('headers that a contract lists one by one become parameters as well, and required ones are marked', () => {
-  const headers = {
-    'idempotency-key': key,
-    'if-match': z.string().meta({ description: 'The ETag.', examples: ['"abc"'] }),
-  };
-  const contract = c.router({ single: { ...make, headers, responses: { 201: thing } } });
-  const ifMatch = {
-    name: 'If-Match',
-    in: 'header',
-    description: 'The ETag.',
-    required: true,
-    schema: { type: 'string' },
-    example: '"abc"',
-  };
-  expect(emitted(contract, '/things', 'post').parameters).toEqual([idempotencyKey, ifMatch]);
-});
-
 test('an Idempotency-Key adds its codes and headers', () => {
   const responses = { 200: thing, 201: thing, ...problems(400, 409, 422) };
   const contract = c.router({ make: { ...make, headers: z.object({ 'idempotency-key': key }), responses } });
