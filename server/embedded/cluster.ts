@@ -17,15 +17,15 @@ const INITDB = [
   '--no-instructions',
 ];
 
-/** Returns whether this call created it. */
-export async function createCluster({ place, report, settings, statements }: Opening): Promise<boolean> {
+/** Creates the cluster unless it exists. */
+export async function ensureCluster({ place, report, settings, statements }: Opening): Promise<void> {
   const { cluster, account, passwordFile } = place;
   const newPasswordFile = `${passwordFile}.new`;
   const keepPassword = () => fs.rename(newPasswordFile, passwordFile).catch(ignoring('ENOENT'));
   if ((await fs.stat(join(cluster, 'PG_VERSION')).catch(() => undefined)) !== undefined) {
     // An earlier start may have been killed between renaming the cluster and renaming this file.
     if (!(await lstatIfAny(passwordFile))) await keepPassword();
-    return false;
+    return;
   }
   if (await lstatIfAny(passwordFile)) throw new Error(missing(cluster, passwordFile));
   report('Creating the database…');
@@ -46,7 +46,6 @@ export async function createCluster({ place, report, settings, statements }: Ope
     await createRole({ binaries, cluster: fresh, account }, password, statements);
     await fs.rename(fresh, cluster);
     await keepPassword();
-    return true;
   } catch (cause) {
     await fs.rm(fresh, { recursive: true, force: true });
     throw new Error(`Cannot create the database in ${cluster}: ${oneLine(cause)} (or set DATABASE_URL).`, { cause });

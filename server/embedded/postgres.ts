@@ -6,7 +6,7 @@ import * as fs from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, DatabaseError } from 'pg';
 import { ignoring } from './account.ts';
-import { createCluster } from './cluster.ts';
+import { ensureCluster } from './cluster.ts';
 import { holdingLock, preparePlace } from './files.ts';
 import { DATABASE, readPassword, ROLE } from './role.ts';
 import { endOfLog, findServer, oneLine, PORT, START_TIMEOUT_MS, startServer, stopServer } from './server.ts';
@@ -20,8 +20,6 @@ export type EmbeddedPostgres = {
   url: string;
   /** The URL for people and psql, with the path of the password file instead of the password. */
   displayUrl: string;
-  /** Whether this call created the cluster. */
-  created: boolean;
   /** Releases the database, and stops it if no other process uses it. Close your own connections first. */
   close(): Promise<void>;
 };
@@ -38,7 +36,6 @@ type Presence = {
   client: Client;
   ended: Promise<void>;
   connection: EmbeddedPostgres['connection'];
-  created: boolean;
 };
 
 const PRESENCE_LOCK = 7_767_310;
@@ -60,12 +57,11 @@ export async function openEmbeddedPostgres(options: Options): Promise<EmbeddedPo
   const place = await preparePlace(dataDir, report);
   const opening: Opening = { place, report, settings, statements };
   const presence = await joinServer(opening);
-  const { connection, created } = presence;
+  const { connection } = presence;
   return {
     connection,
     url: urlOf(connection),
     displayUrl: `postgresql://${ROLE}@${pathTo(connection)}&passfile=${encodeURIComponent(place.passwordFile)}`,
-    created,
     close: superviseServer(opening, presence),
   };
 }
@@ -130,16 +126,15 @@ async function rejoinServer(
 async function joinServer(opening: Opening, formerSocket?: string): Promise<Presence> {
   const { cluster, lockFile, passwordFile } = opening.place;
   const deadline = performance.now() + START_TIMEOUT_MS;
-  let created = false;
   while (performance.now() < deadline) {
     const server = await holdingLock(lockFile, async () => {
-      if (formerSocket === undefined) created = (await createCluster(opening)) || created;
+      if (formerSocket === undefined) await ensureCluster(opening);
       const password = await readPassword(passwordFile, opening.place);
       const found = (await findServer(cluster)) ?? (await startServer(opening, formerSocket));
       return found && { host: found.socketFolder, port: PORT, user: ROLE, password, database: DATABASE };
     });
     const connected = server && (await connectPresence(opening.place, server));
-    if (connected) return { ...connected, connection: server, created };
+    if (connected) return { ...connected, connection: server };
     await delay(10);
   }
   throw await unresponsive(opening.place);

@@ -148,10 +148,10 @@ test('a start that was killed after creating the database leaves a usable passwo
   const dataDir = await emptyFolder();
   await (await open(dataDir)).close();
   const file = join(dataDir, 'postgres.pgpass');
+  const password = await readFile(file, 'utf8');
   await rename(file, `${file}.new`);
-  const again = await open(dataDir);
-  await again.close();
-  expect(again.created).toBe(false);
+  await (await open(dataDir)).close();
+  expect(await readFile(file, 'utf8')).toBe(password);
 });
 
 test('a database of another major version is rejected with a sentence that says what to do', async () => {
