@@ -71,11 +71,6 @@ export function rejectEmpty<T extends z.ZodType>(schema: T) {
   }, schema);
 }
 
-/** A field in a PATCH: absent keeps, null clears. */
-export function clearable<T extends z.ZodType>(schema: T) {
-  return rejectEmpty(schema.nullable()).optional();
-}
-
 /** These fields, each with `""` counting as absent. */
 export const eachEmptyIsAbsent = <T extends Record<string, z.ZodType>>(fields: T) =>
   // Object.fromEntries forgets which key had which value.

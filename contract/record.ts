@@ -1,6 +1,6 @@
 /** A record's fields, each declared once: how it reads in a response, and what a create and an update accept for it. */
 import { z } from 'zod';
-import { clearable, emptyIsAbsent, optionalUnlessEmpty, parsed, rejectEmpty } from './parsed.ts';
+import { emptyIsAbsent, optionalUnlessEmpty, parsed, rejectEmpty } from './parsed.ts';
 
 type Part = 'record' | 'create' | 'update';
 type Fields = Record<string, Partial<Record<Part, z.ZodType>>>;
@@ -17,7 +17,7 @@ export const nullable = <T extends z.ZodType, Input extends z.ZodType, Patch ext
   record: record.nullable(),
   create: emptyIsAbsent(input),
   // The default of `Patch` is the type of `input`.
-  update: clearable(patch ?? (input as z.ZodType as Patch)),
+  update: rejectEmpty((patch ?? (input as z.ZodType as Patch)).nullable()).optional(),
 });
 
 /** A field that is never null; a create may leave it out, because it has a default. */
@@ -39,11 +39,7 @@ export const emptiable = <T extends z.ZodType, Input extends z.ZodType, Patch ex
 });
 
 /** A field that is never null, and that a create must contain. */
-export const required = <T extends z.ZodType>(schema: T) => ({
-  record: schema,
-  create: schema,
-  update: schema.optional(),
-});
+export const required = <T extends z.ZodType>(schema: T) => ({ record: schema, create: schema });
 
 /** A field that only the server sets. An update may contain it as long as it equals the stored value. */
 export const serverSet = <T extends z.ZodType>(schema: T) => ({ record: schema, update: readOnly(schema) });
