@@ -17,12 +17,8 @@ type Parse<Output> = (value: string, typed: string) => Output | Failure;
  * One value of at most `max` characters; given twice, it is a `duplicate_parameter`. It must not be empty unless
  * `emptyIsAbsent` is set: tools such as Postman send empty parameters, which is harmless unless they are filters.
  */
-export function parameter<Output, Input = Output>(
-  max: number,
-  parse: Parse<Output>,
-  { emptyIsAbsent = false, ...schema }: Schema,
-) {
-  return parsed<Output | undefined, Input>((value) => {
+export function parameter<Output>(max: number, parse: Parse<Output>, { emptyIsAbsent = false, ...schema }: Schema) {
+  return parsed<Output | undefined, Output>((value) => {
     if (emptyIsAbsent && isBlank(value)) return undefined;
     if (Array.isArray(value)) return failure('duplicate_item', 'must be given once', value);
     return typeof value === 'string'
