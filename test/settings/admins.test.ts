@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { addMember, changeRole, removeMember, resetTwoFactor } from '../../server/accounts/members.ts';
 import { changeOrganization, requireTwoFactor } from '../../server/accounts/organizations.ts';
 import type { ScopedEntityManager } from '../../server/database/tenant.ts';
+import { Member } from '../../server/entities/organization.ts';
 import { issueKey, replaceKey, requireRoomForKey } from '../../server/keys/issue.ts';
 import { renameKey, revokeKey } from '../../server/keys/revoke.ts';
 import { storedId } from '../../server/records/public-id.ts';
@@ -89,13 +90,16 @@ describe.each(Object.entries(ownPeople))('%s', (_, person) => {
 });
 
 test('an admin who is demoted while a request waits for it is rejected', async () => {
-  const { organization, em } = ours.tenant;
+  const { organization } = ours.tenant;
   const actor = await someone(world, ours.tenant, 'admin');
+  // As commands do, which find the member by email first.
+  const em = ours.tenant.em();
+  await em.findOneOrFail(Member, { id: actor.id });
   const demotion = await patientConnection(world.database.pool);
   onTestFinished(() => demotion.release());
   await demotion.query('begin');
   await demotion.query('select from organizations where id = $1 for update', [organization.id]);
-  const creating = Promise.allSettled([issueKey(em(), actor, { name: 'Late' })]);
+  const creating = Promise.allSettled([issueKey(em, actor, { name: 'Late' })]);
   await expect.poll(async () => (await waitingStatements(world.database)).join()).toContain('"organizations"');
   await demotion.query(`update members set role = 'member' where id = $1`, [actor.id]);
   await demotion.query('commit');
