@@ -183,9 +183,14 @@ describe('a mistake in a request', () => {
     }
   });
 
-  test('a body with more keys than any record is rejected unread', async () => {
-    const many = Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`f${index}`, 1]));
-    expect(await detailOf('/v1/customers', 'POST', many)).toBe('422 The body must have at most 1000 keys in all.');
+  test('a body with more keys than any record, or nested more deeply, is rejected unread', async () => {
+    const keys = (length: number) => Object.fromEntries(Array.from({ length }, (_, index) => [`f${index}`, 1]));
+    const levels = (depth: number): unknown => (depth === 0 ? 1 : [levels(depth - 1)]);
+    const answerTo = (body: unknown) => detailOf('/v1/customers', 'POST', body);
+    expect(await answerTo(keys(1000))).toMatch(/^422 Unknown field "f0"/);
+    expect(await answerTo(keys(1001))).toBe('422 The body must have at most 1000 keys in all.');
+    expect(await answerTo(levels(20))).toBe('422 The body must be an object.');
+    expect(await answerTo(levels(21))).toBe('400 The body is nested more than 20 levels.');
   });
 
   test('an API key is never echoed, however it is encoded', async () => {

@@ -81,6 +81,8 @@ describe('creating a key', () => {
       expect(answer.text).toContain(`value="${name.replace('<', '&lt;')}"`);
     }
     expect(await keyNames(world, tenant)).toEqual(['test']);
+    // An emoji is one character.
+    expect((await create(visiting, '\u{1F600}'.repeat(80))).status).toBe(201);
   });
 
   test('stops at 25 live keys, and says so', async () => {
