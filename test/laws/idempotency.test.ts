@@ -149,6 +149,11 @@ for (const create of creates) {
         'true',
         first.headers.get('etag'),
       ]);
+      const together = await Promise.all(
+        Array.from({ length: 50 }, () => post(tenant, 'same', { ...body, externalId: 'E' }, '?onConflict=return')),
+      );
+      const fresh = together.filter(({ status, headers }) => status === 200 && !headers.has('idempotency-replayed'));
+      expect(fresh).toHaveLength(1);
       // onConflict is part of the request.
       const otherwise = await post(tenant, 'k', { ...body, [nameField]: 'Other', externalId: 'E' });
       expect(otherwise.body).toMatchObject({ status: 422, code: 'idempotency_key_reused' });
