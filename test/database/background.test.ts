@@ -19,6 +19,13 @@ test('a job that takes longer than its interval does not overlap with itself, an
   await vi.waitFor(() => expect(failures).toEqual(['away']));
   vi.advanceTimersByTime(3_000);
   expect(runs).toHaveLength(2);
+  // Closing waits for the job, and nothing begins any more.
+  let isClosed = false;
+  const closing = background.close().then(() => (isClosed = true));
+  background.start(() => Promise.reject(new Error('late')));
+  await new Promise(setImmediate);
+  expect(isClosed).toBe(false);
   runs[1]?.resolve();
-  await background.close();
+  await closing;
+  expect(failures).toEqual(['away']);
 });

@@ -8,6 +8,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { beforeAll, expect, test } from 'vitest';
+import { linesOf } from '../../server/database/backup-lines.ts';
 import { readBackup, writeBackup } from '../../server/database/backup.ts';
 import { appliedMigrations, migrate } from '../../server/database/migrate.ts';
 import { migrations } from '../../server/database/migrations/list.ts';
@@ -159,16 +160,23 @@ test('restores nothing from a truncated backup or another kind of file', async (
   );
   for (const other of [Buffer.from('name,email\n'), gzipSync('{\n  "name": "Ana"\n}\n')])
     await expect(readBackup({ url }, Readable.from([other]))).rejects.toThrow(/not a Proposal API backup file/);
-  const [header = ''] = gunzipSync(bytes).toString().split('\n');
+  const whole = gunzipSync(bytes).toString();
+  const [header = ''] = whole.split('\n');
+  const firstTable = whole.slice(0, whole.indexOf('\n\\.\n'));
   const later = JSON.stringify({ ...JSON.parse(header), migrations: [...migrations.map(({ name }) => name), 'later'] });
   for (const [text, reason] of [
-    [`${header}\n\\end\n`, /lacks the table \S+; nothing was restored/],
+    [`${firstTable}\n\\.\n\\end\n`, /lacks the table \S+; nothing was restored/],
     [`${header}\n{"table":"public.invoices","columns":"id"}\n`, /does not have: public.invoices/],
     [`${later}\n\\end\n`, /of a newer version \(later\)/],
   ] as const)
     await expect(readBackup({ url }, Readable.from([gzipSync(text)]))).rejects.toThrow(reason);
   const endless = gzipSync(Buffer.concat([Buffer.from(`${header}\n`), Buffer.alloc(70 * 1024 * 1024, 'x')]));
   await expect(readBackup({ url }, Readable.from([endless]))).rejects.toThrow(/a line has no end/);
+  // Lines may be long, as long as each has an end.
+  const long = Array.from({ length: 70 }, () => Buffer.from(`\n${'x'.repeat(2 ** 20)}`));
+  let lines = 0;
+  for await (const _ of linesOf(Readable.from(long))) lines += 1;
+  expect(lines).toBe(long.length);
   expect((await database.pool.query('select from organizations')).rowCount).toBe(0);
   expect((await database.pool.query('select from sign_in.secret')).rowCount).toBe(1);
   for (const [path, code] of [

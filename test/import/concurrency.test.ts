@@ -140,6 +140,10 @@ describe('during an import', () => {
       expect(await rows(kind, { externalId: 'X', metadata: { a: '1' } })).toMatchObject({ updated: 1 });
       expect((await fetchRecord(tenant, kind, 'X')).updatedAt).toBe(updatedAt);
     }
+    // Nor by a request.
+    const { id, updatedAt } = await fetchRecord(tenant, 'customers', 'X');
+    const { body } = await tenant.call('PATCH', `/v1/customers/${id}`, { notes: 'b' });
+    expect([body.notes, body.updatedAt]).toEqual(['b', updatedAt]);
   });
 
   test('a second import waits for its turn', async () => {
