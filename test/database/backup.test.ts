@@ -296,8 +296,9 @@ test('removes what an earlier command that was killed left behind, but not what 
   const [old, recent] = [randomUUID(), randomUUID()].map((id) => `${path}.${id}.partial`) as [string, string];
   const others = [`${path}.mine.partial`, join(folder, basename(old).replace('all', 'small'))];
   for (const each of [old, recent, ...others]) await writeFile(each, 'incomplete');
-  const twoHoursAgo = new Date(Date.now() - 2 * 3_600_000);
-  for (const each of [old, ...others]) await utimes(each, twoHoursAgo, twoHoursAgo);
+  const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
+  for (const each of [old, ...others]) await utimes(each, hoursAgo(1.1), hoursAgo(1.1));
+  await utimes(recent, hoursAgo(0.5), hoursAgo(0.5));
   const { output, exited } = start(['backup', path], { DATABASE_URL: sourceUrl });
   await exited;
   expect(output.text).toContain(`Removed ${old}, left behind by a command that was killed.\n`);
