@@ -180,6 +180,7 @@ describe('the import command', () => {
     const drawn = drawProgress({ bytesRead: 50, bytesTotal: 100, rowsRead: 600 }, 65_000);
     expect(drawn).toBe(`${'█'.repeat(12)}${'░'.repeat(12)} 50 %  600 rows  9 rows/s  1:05 left`);
     expect(drawProgress({ bytesRead: 1, bytesTotal: 4, rowsRead: 10 }, 2_461_000)).toMatch(/ {2}2:03:03 left$/);
+    expect(drawProgress({ bytesRead: 4, bytesTotal: 4, rowsRead: 10 }, 1000)).toMatch(/ 100 %  10 rows  10 rows\/s$/);
     expect(drawProgress({ bytesRead: 0, bytesTotal: 0, rowsRead: 0 }, 0)).toContain('100 %');
     // The total is unknown.
     expect(drawProgress({ rowsRead: 600 }, 2000)).toBe('600 rows  300 rows/s');
