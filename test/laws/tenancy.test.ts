@@ -1,5 +1,9 @@
 /** No organization sees, infers or changes anything of another. */
 import { describe, expect, test } from 'vitest';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { ScopedEntityManager } from '../../server/database/tenant.ts';
+import { AuditEvent } from '../../server/entities/audit-event.ts';
+import { ApiKey } from '../../server/entities/organization.ts';
 import { bodyExample, lists, operations } from '../contract.ts';
 import { createRecord, idParameter, oneOfEach, rejection } from '../records.ts';
 import { useWorld } from '../world.ts';
@@ -78,5 +82,22 @@ describe('tenancy', () => {
     expect((await ours.client.items.list({ sku: 's' })).data).toEqual([created]);
     const taken = await rejection(ours.client.items.create(item));
     expect(taken.problem).toMatchObject({ code: 'external_id_taken', existingId: created.id });
+  });
+
+  test('an entity manager of one organization adds nothing to another, gives it nothing, and takes nothing from it', async () => {
+    const [ours, theirs] = [await world.organization(), await world.organization()];
+    const [own, foreign] = [ours.organization.id, theirs.organization.id];
+    const stored = await theirs.em().findOneOrFail(ApiKey, { name: 'test' });
+    const mistakes: ((em: ScopedEntityManager) => unknown)[] = [
+      (em) => em.create(AuditEvent, { organizationId: foreign, kind: 'change', action: 'key_created' }),
+      async (em) => ((await em.findOneOrFail(ApiKey, { name: 'test' })).organizationId = foreign),
+      // No method of its type does this.
+      (em) => Object.assign((em as unknown as EntityManager).merge(ApiKey, { ...stored }), { organizationId: own }),
+    ];
+    for (const mistake of mistakes) {
+      const em = ours.em();
+      await mistake(em);
+      await expect(em.flush()).rejects.toThrow('of another organization was blocked');
+    }
   });
 });
