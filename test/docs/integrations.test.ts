@@ -128,21 +128,39 @@ test('a two-way sync keeps both sides in sync: new, edited here, edited there, e
   expect(JSON.stringify(await contacts())).not.toContain('Ann');
 });
 
-test('the sync script retries a response that a proxy sent', async () => {
-  const page = { data: [], pagination: { nextUrl: null }, syncedThrough: '2026-03-01T09:30:00.123Z' };
-  const responses = [
-    { status: 502, body: '<html>Bad gateway</html>' },
-    { status: 200, body: JSON.stringify(page) },
-  ];
-  const proxy = createServer((_, response) => {
+/** The URL of a server that sends these responses, in order. */
+async function serving(responses: { status: number; body: string }[]): Promise<string> {
+  const server = createServer((_, response) => {
     const { status = 500, body } = responses.shift() ?? {};
     response.writeHead(status, { 'retry-after': '0' }).end(body);
   });
-  onTestFinished(() => void proxy.close());
-  const url = `http://127.0.0.1:${await listen(proxy)}`;
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${await listen(server)}`;
+}
+
+const page = { data: [], pagination: { nextUrl: null }, syncedThrough: '2026-03-01T09:30:00.123Z' };
+
+test('the sync script retries a response that a proxy sent', async () => {
+  const url = await serving([
+    { status: 502, body: '<html>Bad gateway</html>' },
+    { status: 200, body: JSON.stringify(page) },
+  ]);
   const text = (await programOf('/docs/pagination-and-sync', 'sync.mjs')).replaceAll(world.url, url);
   expect(await reader.program('sync.mjs', text)).toBe(`0 changes, 0 records, through ${page.syncedThrough}\n`);
 });
+
+test.each(['/docs/pagination-and-sync', '/docs/retries-and-idempotency'])(
+  'curl prints the response, without the errors that it retried: %s',
+  async (path) => {
+    const url = await serving([
+      { status: 429, body: '{"code":"rate_limited"}' },
+      { status: 200, body: JSON.stringify(page) },
+    ]);
+    const found = snippetsOf(await readPage(world, path)).find(({ text }) => text.includes('--retry'));
+    const { output } = await reader.shell((found?.text ?? '').replaceAll(world.url, url));
+    expect(output.trim()).toBe(JSON.stringify(page));
+  },
+);
 
 test('the script for Google Sheets writes customers as text, so that no name becomes a formula', async () => {
   const { tenant } = reader;
