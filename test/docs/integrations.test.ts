@@ -41,17 +41,20 @@ test('an invoicing program that is killed after each page invoices every proposa
   for (const currency of currencies) await proposal(reader.tenant, { customer, currency, lines, ...times });
   await proposal(reader.tenant, { customer, currency: 'USD', status: 'sent', sentAt: times.sentAt });
 
-  const text = (await programOf('/docs/invoices', 'invoices.ts')).replace('sync({ include', 'sync({ limit: 2, include');
+  const text = (await programOf('/docs/invoices', 'invoices.mts')).replace(
+    'sync({ include',
+    'sync({ limit: 2, include',
+  );
   const killed = text.replace('  await rename(`${file}.new`, file);', "$&\n  process.kill(process.pid, 'SIGKILL');");
   expect(killed).not.toBe(text);
   const file = join(reader.folder, 'invoices.json');
   // Thirteen proposals on pages of two.
   for (let kills = 0; kills < 6; kills += 1)
-    await expect(reader.program('killed.ts', killed)).rejects.toThrow('killed.ts');
+    await expect(reader.program('killed.mts', killed)).rejects.toThrow('killed.mts');
   expect(Object.keys(JSON.parse(await readFile(file, 'utf8')).invoices).length).toBeGreaterThan(9);
 
-  const sums = await reader.program('invoices.ts', text);
-  expect(await reader.program('invoices.ts', text)).toBe(sums);
+  const sums = await reader.program('invoices.mts', text);
+  expect(await reader.program('invoices.mts', text)).toBe(sums);
   const { invoices, toReview } = JSON.parse(await readFile(file, 'utf8'));
   expect([Object.keys(invoices).length, toReview]).toEqual([12, []]);
   // 3 × 0.335 and 2.5, each with 8.25 % and rounded to the currency: 1.09 + 2.71, 1 + 3, and 1.088 + 2.706.
@@ -65,12 +68,12 @@ test('an invoicing program that is killed after each page invoices every proposa
 test('an invoicing program reports an invoiced proposal whose lines or currency change, once', async () => {
   await reader.tenant.call('POST', '/v1/customers', { name: 'Hungry Coyote', externalId: 'C-1' });
   const times = { sentAt: '2026-03-01T10:00:00Z', acceptedAt: '2026-03-03T23:30:00Z' };
-  const text = await programOf('/docs/invoices', 'invoices.ts');
+  const text = await programOf('/docs/invoices', 'invoices.mts');
   const accept = async (name: string, currency = 'USD') => {
     const row = { externalId: 'P-1', number: 'P-1', title: 'Spring', status: 'accepted', currency, ...times };
     const lineItems = [{ type: 'product', name, quantity: '2', unitPrice: '18.00' }];
     await importInto(world, reader.tenant).rows('proposals', { ...row, customerExternalId: 'C-1', lineItems });
-    await reader.program('invoices.ts', text);
+    await reader.program('invoices.mts', text);
     return JSON.parse(await readFile(join(reader.folder, 'invoices.json'), 'utf8')).toReview;
   };
   expect(await accept('Chai')).toEqual([]);
@@ -80,9 +83,9 @@ test('an invoicing program reports an invoiced proposal whose lines or currency 
 
 test('a two-way sync keeps both sides in sync: new, edited here, edited there, edited on both sides, given another externalId, replaced at the old one, erased', async () => {
   const { tenant } = reader;
-  const text = await programOf('/docs/two-way-sync', 'two-way-sync.ts');
+  const text = await programOf('/docs/two-way-sync', 'two-way-sync.mts');
   const file = join(reader.folder, 'contacts.json');
-  const sync = () => reader.program('two-way-sync.ts', text);
+  const sync = () => reader.program('two-way-sync.mts', text);
   const contacts = async () => JSON.parse(await readFile(file, 'utf8')).contacts;
   const edit = async (change: (contacts: any) => void) => {
     const copy = JSON.parse(await readFile(file, 'utf8'));

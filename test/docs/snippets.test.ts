@@ -1,4 +1,6 @@
 /** Runs all the code on the pages, so none can become outdated. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { useWorld } from '../world.ts';
 import { pagePaths, readPages, readPage, snippetsOf } from './reading.ts';
@@ -46,8 +48,10 @@ describe('the snippets', () => {
 
   test.each(endingPaths)('in TypeScript run in order: %s', async (path) => {
     const programs = (await onPage(path)).filter(({ language }) => language === 'ts');
+    // As `npm init` creates it.
+    await writeFile(join(reader.folder, 'package.json'), '{ "type": "commonjs" }');
     for (const [index, { label, text }] of programs.entries()) {
-      const name = label.endsWith('.ts') ? label : `program-${index}.ts`;
+      const name = /\.m?ts$/.test(label) ? label : `program-${index}.mts`;
       expect(await reader.program(name, text), label).toBeTypeOf('string');
     }
   });
