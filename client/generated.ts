@@ -77,11 +77,11 @@ export type Customer = {
   /** Unique id; it never changes. */
   id: string;
   /**
-   * Whether this is a person or a company. Default: `company` if companyName is given without firstName and lastName,
-   * else `person`.
+   * Whether this is a person or a company. Default on create: `company` if companyName is given without firstName and
+   * lastName, else `person`.
    */
   type: CustomerType;
-  /** Display name. Default: companyName, else firstName and lastName, else email, else phone. */
+  /** Display name. Default on create: companyName, else firstName and lastName, else email, else phone. */
   name: string;
   /** Given name. */
   firstName: string | null;
@@ -245,11 +245,11 @@ export type CreateCustomerOptions = CallOptions & {
  */
 export type CustomerCreate = {
   /**
-   * Whether this is a person or a company. Default: `company` if companyName is given without firstName and lastName,
-   * else `person`.
+   * Whether this is a person or a company. Default on create: `company` if companyName is given without firstName and
+   * lastName, else `person`.
    */
   type?: 'person' | 'company' | undefined;
-  /** Display name. Default: companyName, else firstName and lastName, else email, else phone. */
+  /** Display name. Default on create: companyName, else firstName and lastName, else email, else phone. */
   name?: string | undefined;
   /** Given name. */
   firstName?: string | null | undefined;
@@ -321,11 +321,11 @@ export type CustomerUpdate = {
   /** Unique id; it never changes. */
   id?: string | undefined;
   /**
-   * Whether this is a person or a company. Default: `company` if companyName is given without firstName and lastName,
-   * else `person`.
+   * Whether this is a person or a company. Default on create: `company` if companyName is given without firstName and
+   * lastName, else `person`.
    */
   type?: 'person' | 'company' | undefined;
-  /** Display name. Default: companyName, else firstName and lastName, else email, else phone. */
+  /** Display name. Default on create: companyName, else firstName and lastName, else email, else phone. */
   name?: string | undefined;
   /** Given name. */
   firstName?: string | null | undefined;
@@ -510,8 +510,8 @@ export type ListedCustomer = {
   /** Unique id; it never changes. */
   id: string;
   /**
-   * Whether this is a person or a company. Default: `company` if companyName is given without firstName and lastName,
-   * else `person`.
+   * Whether this is a person or a company. Default on create: `company` if companyName is given without firstName and
+   * lastName, else `person`.
    */
   type?: CustomerType | undefined;
   /** Display name. */

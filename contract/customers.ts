@@ -17,7 +17,7 @@ export const customerStatuses = ['active', 'archived'] as const;
 
 const type = oneOf(customerTypes, {
   description:
-    'Whether this is a person or a company. Default: `company` if companyName is given without firstName and lastName, else `person`.',
+    'Whether this is a person or a company. Default on create: `company` if companyName is given without firstName and lastName, else `person`.',
   example: 'company',
   typeName: 'CustomerType',
 });
@@ -26,7 +26,7 @@ const status = oneOf(customerStatuses, {
   typeName: 'CustomerStatus',
 });
 const name = text(200, {
-  description: 'Display name. Default: companyName, else firstName and lastName, else email, else phone.',
+  description: 'Display name. Default on create: companyName, else firstName and lastName, else email, else phone.',
   example: 'Alfreds Futterkiste',
 });
 
