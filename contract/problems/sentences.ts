@@ -70,6 +70,7 @@ const elsewhere: readonly [names: string, Elsewhere][] = [
   ['state archived', to('choose by status', 'status')],
   ['fields', { advice: whole }],
   ['expand', include],
+  ['include', { advice: 'only the list of proposals has it' }],
 ];
 
 /** A parameter of other APIs → its equivalent here; the advice continues "is not a parameter of this operation". */

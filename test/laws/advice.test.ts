@@ -38,6 +38,7 @@ const requests: [string, string][] = [
   ['/v1/customers?per_page=50', '400 Unknown parameter "per_page". To set the page size, send limit.'],
   ['/v1/customers?fields=id', '400 Unknown parameter "fields". Records are always returned whole.'],
   ['/v1/customers?expand=address', '400 Unknown parameter "expand". Records are always returned whole.'],
+  ['/v1/customers?include=address', '400 Unknown parameter "include". Only the list of proposals has it.'],
   [
     '/v1/proposals?expand=customer',
     '400 Unknown parameter "expand". Proposals contain a summary of their customer; to add the rest or their lines to a list, send include=customer,lineItems.',
