@@ -61,8 +61,15 @@ function responseSection({ responses }: Operation): string[] {
   const [example] = successes.flatMap(([, { content = {} }]) => Object.values(content).map((media) => media.example));
   const everywhere =
     'Every response also has a request id and the remaining rate limit: see [headers](/docs/reference/headers).';
-  return ['## Response', lines.join('\n'), everywhere, ...(example === undefined ? [] : [json(example)])];
+  return [
+    '## Response',
+    lines.join('\n'),
+    everywhere,
+    ...(example === undefined ? [] : [notItsResponse, json(example)]),
+  ];
 }
+
+const notItsResponse = 'This example shows every field. It is not the response to the request above.';
 
 /** A sentence that links to the record in the response, which may be a list of them. */
 function recordLink(content: Record<string, MediaType>): string {
