@@ -57,7 +57,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     await page.getByRole('heading', { name: 'Rate limit', level: 1 }).waitFor();
   });
 
-  test('code in two languages is in tabs, and a choice applies to the whole page', async () => {
+  test('code in several languages is in tabs, and a choice applies to all pages', async () => {
     const page = await open();
     await page.goto(`${world.url}/docs/first-call`);
     const groups = page.locator('.tabs');
@@ -70,6 +70,10 @@ describe.runIf(hasChromium)('in a browser', () => {
     await page.getByText('curl -X PATCH').waitFor();
     await page.keyboard.press('ArrowLeft');
     expect(await groups.first().getByRole('tab').last().getAttribute('aria-selected')).toBe('true');
+    await page.goto(`${world.url}/docs/pagination-and-sync`);
+    await page.getByText('for customer in page["data"]').waitFor();
+    await page.getByText('fresh.replace(file)').waitFor();
+    expect(await page.getByText('for await (const { id, name, email }').isVisible()).toBe(false);
   });
 
   test('the guides are complete without JavaScript', async () => {

@@ -17,20 +17,28 @@ for (const figure of document.querySelectorAll('figure.code')) {
   caption.append(button);
 }
 
-// Turns adjacent blocks with the same example in several languages into tabs; a choice applies to the whole page.
+// Turns adjacent blocks with the same example in several languages into tabs; a choice applies to all pages.
 const groups = [...document.querySelectorAll('.tabs')];
-const labelOf = (figure) => figure.querySelector('figcaption').firstChild.textContent.trim();
 
-function choose(label) {
+function choose(language) {
   for (const group of groups) {
     const figures = [...group.querySelectorAll('figure')];
-    if (!figures.some((figure) => labelOf(figure) === label)) continue;
-    for (const figure of figures) figure.parentElement.hidden = labelOf(figure) !== label;
+    if (!figures.some((figure) => figure.dataset.language === language)) continue;
+    for (const figure of figures) figure.parentElement.hidden = figure.dataset.language !== language;
     for (const tab of group.querySelectorAll('[role=tab]')) {
-      const isChosen = tab.textContent === label;
+      const isChosen = tab.dataset.language === language;
       tab.setAttribute('aria-selected', String(isChosen));
       tab.tabIndex = isChosen ? 0 : -1;
     }
+  }
+}
+
+function chooseEverywhere(language) {
+  choose(language);
+  try {
+    localStorage.setItem('language', language);
+  } catch {
+    // The browser blocks storage, so the choice applies to this page only.
   }
 }
 
@@ -43,7 +51,8 @@ groups.forEach((group, number) => {
     const tab = document.createElement('button');
     tab.type = 'button';
     tab.id = `tab-${number}-${index}`;
-    tab.textContent = labelOf(figure);
+    tab.textContent = figure.querySelector('figcaption').firstChild.textContent.trim();
+    tab.dataset.language = figure.dataset.language;
     tab.setAttribute('role', 'tab');
     // A figure with a caption cannot have this role itself.
     const panel = document.createElement('div');
@@ -53,7 +62,7 @@ groups.forEach((group, number) => {
     tab.setAttribute('aria-controls', panel.id);
     figure.replaceWith(panel);
     panel.append(figure);
-    tab.addEventListener('click', () => choose(tab.textContent));
+    tab.addEventListener('click', () => chooseEverywhere(tab.dataset.language));
     list.append(tab);
   });
   list.addEventListener('keydown', (event) => {
@@ -61,10 +70,13 @@ groups.forEach((group, number) => {
     if (!step) return;
     const tabs = [...list.children];
     const next = tabs[(tabs.indexOf(document.activeElement) + step + tabs.length) % tabs.length];
-    choose(next.textContent);
+    chooseEverywhere(next.dataset.language);
     next.focus();
   });
   group.prepend(list);
 });
 // Only after every group has its panels.
-for (const group of groups) choose(labelOf(group.querySelector('figure')));
+for (const group of groups) choose(group.querySelector('figure').dataset.language);
+try {
+  choose(localStorage.getItem('language'));
+} catch {}
