@@ -190,6 +190,7 @@ describe('the search', () => {
 
   test.each([
     ['sdk', '/docs/sdks'],
+    ['rate limit', '/docs/rate-limit'],
     ['webhooks', '/docs/webhooks'],
     ['rotate key', '/docs/api-keys#replace-rotate-an-api-key'],
     ['How do I rotate a “key”?', '/docs/api-keys#replace-rotate-an-api-key'],

@@ -61,7 +61,8 @@ function scoreOf({ guide, title, words }: Entry, typed: readonly string[]): numb
   const scoreOfWord = (word: string) =>
     (titleWords.has(stem(word)) ? 10 : 0) + (inTitle.includes(word) ? 2 : 0) + (words.has(stem(word)) ? 3 : 0);
   // The overview mentions every page; the page itself is the better result.
-  return typed.reduce((score, word) => score + scoreOfWord(word), guide.slug === '' ? -5 : 0);
+  const start = guide.slug === '' ? -5 : Number(inTitle === typed.join(' '));
+  return typed.reduce((score, word) => score + scoreOfWord(word), start);
 }
 
 /** The content of the page for a query. */
