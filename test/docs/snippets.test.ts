@@ -30,6 +30,11 @@ describe('the snippets', () => {
     expect(all.filter(({ language }) => language === 'ts').length).toBeGreaterThan(7);
   });
 
+  test('for the shell need no newer curl than 7.81, which Ubuntu 22.04 has', async () => {
+    const shell = (await readPages(world)).flatMap(snippetsOf).filter(({ language }) => language === 'bash');
+    expect(shell.filter(({ text }) => /%header\{|--json|--variable/.test(text))).toEqual([]);
+  });
+
   test.each(pagePaths)('for the shell run in order: %s', async (path) => {
     for (const { text, status } of (await onPage(path)).filter(({ language }) => language === 'bash')) {
       const { statuses, output } = await reader.shell(text);
