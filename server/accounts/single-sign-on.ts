@@ -17,7 +17,7 @@ export type Provider = { issuer: string; clientId: string; clientSecret: string 
 
 const callbackPath = '/settings/oidc/callback';
 /** Limits on a provider that is slow or sends too much, and on the sign-in as a whole. */
-const bounds = { requestSeconds: 5, bytes: 1_000_000, signInSeconds: 600 };
+const bounds = { requestSeconds: 5, bytes: 1_000_000, loggedCharacters: 200, signInSeconds: 600 };
 
 /** How long a provider that has moved may be missed. */
 const configurationMs = 5 * 60_000;
@@ -29,6 +29,12 @@ type Parts = {
   secret: Secret;
   secure: boolean;
 };
+
+/** Who signs in, or the reason for the sign-in page; `next` is where to go afterward. */
+type Finished = { next: string } & (
+  | { email: string; userId: string; credentials: null; after?: never }
+  | { after: 'too-late' | 'provider' | 'single-sign-on' }
+);
 
 const begun = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), next: z.string() });
 
@@ -58,28 +64,32 @@ export class SingleSignOn {
     return { url: url.href, cookies: [this.#cookie.set({ state, nonce, verifier, next }, bounds.signInSeconds)] };
   }
 
-  /** Finishes the sign-in with the query of the provider's callback. Undefined if it failed; `onError` learns why. */
-  async finish(query: string, header: string | undefined, onError: (error: unknown) => void) {
+  /** Finishes the sign-in with the query of the provider's callback. If it fails, `onError` learns why. */
+  async finish(query: string, header: string | undefined, onError: (error: unknown) => void): Promise<Finished> {
     const note = this.#cookie.read(header);
-    if (note === undefined) return undefined;
+    // Another tab may have begun later; its sign-in goes on.
+    if (note?.state !== new URLSearchParams(query).get('state')) return { next: '', after: 'too-late' };
     const { state, nonce, verifier, next } = note;
     const { baseUrl, database } = this.#parts;
     const config = await this.#configured();
-    const email = await verifiedEmail(config, new URL(baseUrl() + callbackPath + query), {
-      expectedState: state,
-      expectedNonce: nonce,
-      pkceCodeVerifier: verifier,
-    }).catch((error: unknown) => {
+    let email: string | undefined;
+    try {
+      email = await verifiedEmail(config, new URL(baseUrl() + callbackPath + query), {
+        expectedState: state,
+        expectedNonce: nonce,
+        pkceCodeVerifier: verifier,
+      });
+    } catch (error) {
       onError(error);
-      return undefined;
-    });
-    if (email === undefined) return undefined;
-    const [member] = await membersWithEmail(database.signIns, email);
-    if (!member) {
-      onError(new Error('No member has the email address that the OpenID provider verified.'));
-      return undefined;
+      // The provider may have moved.
+      this.#configuration = undefined;
+      return { next, after: 'provider' };
     }
-    return { next, email, userId: await userOf(database.signIns, { name: member.name, email }), credentials: null };
+    const [member] = email === undefined ? [] : await membersWithEmail(database.signIns, email);
+    if (email !== undefined && member)
+      return { next, email, userId: await userOf(database.signIns, { name: member.name, email }), credentials: null };
+    onError(new Error(email === undefined ? unverified : unknown));
+    return { next, after: 'single-sign-on' };
   }
 
   /** Clears the cookie of a sign-in in progress. */
@@ -105,15 +115,19 @@ export class SingleSignOn {
 
 async function discover({ issuer, clientId, clientSecret }: Provider): Promise<openid.Configuration> {
   const url = new URL(issuer);
-  return openid.discovery(url, clientId, clientSecret, undefined, {
+  const config = await openid.discovery(url, clientId, clientSecret, undefined, {
     [openid.customFetch]: boundedFetch,
     timeout: bounds.requestSeconds,
     // The operator chose the address; inside a private network it may have no TLS.
     // oxlint-disable-next-line typescript/no-deprecated -- Not deprecated: the library only wants it to stand out.
     ...(url.protocol === 'http:' && { execute: [openid.allowInsecureRequests] }),
   });
+  // Throws if the provider names no page to sign in at.
+  openid.buildAuthorizationUrl(config, {});
+  return config;
 }
 
+/** Undefined if the provider has not verified it. Throws if the provider does not confirm who the person is. */
 async function verifiedEmail(
   config: openid.Configuration,
   callback: URL,
@@ -129,13 +143,16 @@ async function verifiedEmail(
   const { data: email } = emailSchema({ description: '' }).safeParse(person.email);
   // Any other form of the address might be someone else's: a Kelvin sign becomes an ordinary k in lower case.
   if (verified === true && email !== undefined && email === person.email) return email;
-  throw new Error('The OpenID provider did not say that it has verified the email address of the person.');
+  return undefined;
 }
+
+const unverified = 'The OpenID provider did not say that it has verified the email address of the person.';
+const unknown = 'No member has the email address that the OpenID provider verified.';
 
 /** Instead of `email_verified`, Microsoft Entra ID has `xms_edov`: whether the address's domain is verified. Its form varies. */
 const entraYes = new Set<unknown>([true, 1, 'true', '1']);
 
-/** `fetch` with a limit on the size of the response. */
+/** `fetch` with a limit on the size of the response. Throws what a provider says that rejects a request. */
 async function boundedFetch(url: string, options: openid.CustomFetchOptions): Promise<Response> {
   const response = await fetch(url, options);
   const chunks: Uint8Array[] = [];
@@ -145,6 +162,9 @@ async function boundedFetch(url: string, options: openid.CustomFetchOptions): Pr
     if (bytes > bounds.bytes) throw new Error(`The OpenID provider sent more than ${bounds.bytes} bytes.`);
     chunks.push(chunk);
   }
-  const { status, headers } = response;
-  return new Response(chunks.length > 0 ? Buffer.concat(chunks) : null, { status, headers });
+  const { ok, status, headers } = response;
+  const body = Buffer.concat(chunks);
+  if (!ok)
+    throw new Error(`${url} responded with status ${status}: ${body.toString().slice(0, bounds.loggedCharacters)}`);
+  return new Response(body, { status, headers });
 }

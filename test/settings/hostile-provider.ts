@@ -12,8 +12,10 @@ export type Lies = {
   /** The path that never responds, and the one that responds endlessly. */
   silent?: string;
   endless?: string;
-  /** Where people sign in; by default `/auth`. */
-  signIn?: string;
+  /** The path that responds that it does not know the client. */
+  denied?: string;
+  /** Merged into its configuration. */
+  metadata?: Record<string, unknown>;
 };
 
 export async function startHostileProvider(): Promise<{
@@ -33,14 +35,16 @@ export async function startHostileProvider(): Promise<{
     if (path === lies.silent) return;
     response.setHeader('Content-Type', 'application/json');
     if (path === lies.endless) return flood(response);
+    if (path === lies.denied) return void response.writeHead(401).end('{"error":"invalid_client"}');
     const bodies: Record<string, () => unknown> = {
       '/.well-known/openid-configuration': () => ({
         issuer,
-        authorization_endpoint: issuer + (lies.signIn ?? '/auth'),
+        authorization_endpoint: `${issuer}/auth`,
         token_endpoint: `${issuer}/token`,
         userinfo_endpoint: `${issuer}/me`,
         jwks_uri: `${issuer}/jwks`,
         id_token_signing_alg_values_supported: ['RS256'],
+        ...lies.metadata,
       }),
       '/jwks': () => ({ keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'RS256', use: 'sig' }] }),
       '/token': () => ({ access_token: 'access', token_type: 'Bearer', expires_in: 60, id_token: idToken() }),

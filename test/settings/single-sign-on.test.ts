@@ -12,6 +12,8 @@ import type { Reply, Visit } from './visiting.ts';
 
 const home = '/settings/overview';
 const refusedAt = '/settings/sign-in?after=single-sign-on';
+const failedAt = '/settings/sign-in?after=provider';
+const tooLateAt = '/settings/sign-in?after=too-late';
 
 /** A member without a password. */
 async function invited(world: World): Promise<{ tenant: Tenant; member: Member }> {
@@ -201,7 +203,7 @@ describe('with a provider', () => {
       await begun.get('/settings/oidc');
       for (const visiting of [visit(world.url), begun]) {
         const { status, location, headers } = await visiting.get(`/settings/oidc/callback${query}`);
-        expect([status, location]).toEqual([303, refusedAt]);
+        expect([status, location]).toEqual([303, tooLateAt]);
         expect(headers.getSetCookie().join(';')).not.toMatch(/session_token=[^;]/);
       }
     }
@@ -211,7 +213,7 @@ describe('with a provider', () => {
     const visiting = await signIn(world, await someone(world, await world.organization()));
     const [, session = ''] = /settings\.session_token=([^;]+)/.exec(visiting.cookie()) ?? [];
     const answer = await visit(world.url).get('/settings/oidc/callback?code=x', { cookie: `settings.oidc=${session}` });
-    expect([answer.status, answer.location]).toEqual([303, refusedAt]);
+    expect([answer.status, answer.location]).toEqual([303, tooLateAt]);
   });
 });
 
@@ -228,19 +230,23 @@ describe('with a provider that lies', () => {
   beforeEach(async () => ({ email } = (await invited(world)).member));
   afterAll(() => provider.close());
 
-  type Changed = { nonce?: string; state?: string };
+  type Changed = { nonce?: string };
   async function attempt(lies: typeof provider.lies, changed: Changed = {}): Promise<string | null> {
     const visiting = visit(world.url);
-    const url = new URL((await visiting.get('/settings/oidc')).location ?? '');
+    const url = (await visiting.get('/settings/oidc')).location;
     provider.lies = lies;
-    const { nonce = '', state = '' } = { ...Object.fromEntries(url.searchParams), ...changed };
-    provider.nonce(nonce);
-    const query = new URLSearchParams({ code: 'code', state });
-    const { location } = await visiting.get(`/settings/oidc/callback?${query.toString()}`);
+    const location = await returnFrom(visiting, url, changed);
     provider.lies = {};
     // Each start serves for one callback, even one that fails.
     expect(visiting.cookie('/settings/oidc/callback')).not.toContain('settings.oidc=');
     return location;
+  }
+
+  async function returnFrom(visiting: Visit, url: string | null, changed: Changed = {}): Promise<string | null> {
+    const { nonce = '', state = '' } = { ...Object.fromEntries(new URL(url ?? '').searchParams), ...changed };
+    provider.nonce(nonce);
+    const query = new URLSearchParams({ code: 'code', state });
+    return (await visiting.get(`/settings/oidc/callback?${query.toString()}`)).location;
   }
 
   test('accepts claims from the ID token, or from the userinfo of the same subject', async () => {
@@ -254,12 +260,11 @@ describe('with a provider that lies', () => {
 
   test('signs in no one with the userinfo of another subject, or a token for someone else', async () => {
     const verified = { email, email_verified: true };
-    expect(await attempt({ userinfo: { sub: 'another', ...verified } })).toBe(refusedAt);
-    expect(await attempt({ token: { aud: 'another client', ...verified } })).toBe(refusedAt);
-    expect(await attempt({ token: { iss: 'https://evil.example', ...verified } })).toBe(refusedAt);
-    expect(await attempt({ token: { exp: 1, ...verified } })).toBe(refusedAt);
-    for (const changed of [{ nonce: 'of another sign-in' }, { state: 'of another sign-in' }])
-      expect(await attempt({ token: verified }, changed)).toBe(refusedAt);
+    expect(await attempt({ userinfo: { sub: 'another', ...verified } })).toBe(failedAt);
+    expect(await attempt({ token: { aud: 'another client', ...verified } })).toBe(failedAt);
+    expect(await attempt({ token: { iss: 'https://evil.example', ...verified } })).toBe(failedAt);
+    expect(await attempt({ token: { exp: 1, ...verified } })).toBe(failedAt);
+    expect(await attempt({ token: verified }, { nonce: 'of another sign-in' })).toBe(failedAt);
     for (const told of [
       { email, email_verified: 'true' },
       { email, email_verified: false, xms_edov: true },
@@ -290,8 +295,12 @@ describe('with a provider that lies', () => {
       status: 303,
       error: { message: 'No member has the email address that the OpenID provider verified.' },
     });
-    expect(await attempt({ token: { exp: 1, email, email_verified: true } })).toBe(refusedAt);
+    expect(await attempt({ token: { exp: 1, email, email_verified: true } })).toBe(failedAt);
     expect(lastLogged()).toMatchObject({ error: { name: 'ClientError' } });
+    expect(await attempt({ denied: '/token' })).toBe(failedAt);
+    const message = `${provider.issuer}/token responded with status 401: {"error":"invalid_client"}`;
+    expect(lastLogged()).toMatchObject({ error: { cause: { message } } });
+    expect((await visit(world.url).get(failedAt)).text).toContain('Try again, or sign in with your password.');
   });
 
   test('may move: its configuration is read again after five minutes', async () => {
@@ -301,7 +310,7 @@ describe('with a provider that lies', () => {
     const alone = new SingleSignOn({ ...settings, database: world.database, provider: singleSignOn });
     const placeOf = async () => new URL((await alone.start(home)).url).pathname;
     expect(await placeOf()).toBe('/auth');
-    provider.lies = { signIn: '/moved' };
+    provider.lies = { metadata: { authorization_endpoint: `${provider.issuer}/moved` } };
     onTestFinished(() => void (provider.lies = {}));
     vi.advanceTimersByTime(299_999);
     expect(await placeOf()).toBe('/auth');
@@ -309,10 +318,39 @@ describe('with a provider that lies', () => {
     expect(await placeOf()).toBe('/moved');
   });
 
+  test('that named no page to sign in at, or another place for tokens, is asked again by the next sign-in', async () => {
+    const token = { email, email_verified: true };
+    // The configuration that was read before leads to an error.
+    expect(await attempt({ denied: '/token' })).toBe(failedAt);
+    provider.lies = { metadata: { authorization_endpoint: 'none' } };
+    expect((await visit(world.url).get('/settings/oidc')).status).toBe(503);
+    provider.lies = { metadata: { token_endpoint: `${provider.issuer}/moved` } };
+    await visit(world.url).get('/settings/oidc');
+    expect(await attempt({ token })).toBe(failedAt);
+    expect(await attempt({ token })).toBe(home);
+  });
+
+  test('started in two tabs, the later one signs in, and the earlier one says why it does not', async () => {
+    const visiting = visit(world.url);
+    const start = async (next: string) => (await visiting.get(`/settings/oidc?next=${next}`)).location;
+    const [earlier, later] = [await start('/settings/members'), await start('/settings/usage')];
+    provider.lies = { token: { email, email_verified: true } };
+    expect(await returnFrom(visiting, earlier)).toBe(tooLateAt);
+    expect((await visiting.get(tooLateAt)).text).toContain('your sign-in has changed in the meantime');
+    expect(await returnFrom(visiting, later)).toBe('/settings/usage');
+    // Now signed in, as after a reload of the page that the provider led to.
+    expect(await returnFrom(visiting, later)).toBe(tooLateAt);
+    expect((await visiting.get(tooLateAt)).location).toBe(home);
+    // One that fails returns to the same page when it is tried again.
+    provider.lies = { denied: '/token' };
+    expect(await returnFrom(visiting, await start('/settings/usage'))).toBe(`${failedAt}&next=%2Fsettings%2Fusage`);
+    provider.lies = {};
+  });
+
   test('waits at most five seconds, and reads at most a megabyte', async () => {
-    expect(await attempt({ endless: '/token' })).toBe(refusedAt);
-    expect(await attempt({ endless: '/me' })).toBe(refusedAt);
-    expect(await attempt({ silent: '/token' })).toBe(refusedAt);
+    expect(await attempt({ endless: '/token' })).toBe(failedAt);
+    expect(await attempt({ endless: '/me' })).toBe(failedAt);
+    expect(await attempt({ silent: '/token' })).toBe(failedAt);
     expect(JSON.stringify(world.log)).toContain('sent more than 1000000 bytes');
   });
 });

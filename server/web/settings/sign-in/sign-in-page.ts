@@ -19,6 +19,8 @@ const failures: Record<string, string> = {
   'no-cookie': 'Your browser did not keep the cookie of your session. Allow cookies for this site, then sign in again.',
   'single-sign-on':
     'Single sign-on failed. You must be a member, and your provider must have verified your email address.',
+  provider:
+    'Single sign-on failed: your provider did not confirm who you are. Try again, or sign in with your password.',
 };
 
 type SignInView = {

@@ -15,6 +15,7 @@ import { storedId } from '../../../records/public-id.ts';
 import { formOfOtherSession } from '../csrf.ts';
 import { field } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
+import { pathWith } from '../page.ts';
 import type { Page } from '../page.ts';
 import { deviceOf, homePath, localPath, setCookies, signInPath, visitorOf } from '../session-guard.ts';
 import type { SessionGuard } from '../session-guard.ts';
@@ -157,13 +158,14 @@ export function singleSignOnRoutes(guard: SessionGuard, singleSignOn: SingleSign
 
   guard.publicPage('/oidc/callback', async ({ request, response, context }) => {
     const [, query = ''] = /(\?.*)$/.exec(request.originalUrl) ?? [];
-    const owner = await singleSignOn.finish(query, request.headers.cookie, (error) => {
+    const found = await singleSignOn.finish(query, request.headers.cookie, (error) => {
       response.locals.failure = error;
     });
-    setCookies(response, [singleSignOn.clear()]);
-    const cookies = owner && (await completeSignIn(context, { email: owner.email, owner, device: deviceOf(request) }));
-    if (!cookies) return '/settings/sign-in?after=single-sign-on';
-    setCookies(response, cookies);
-    return owner.next;
+    const { next, after } = found;
+    if (after !== 'too-late') setCookies(response, [singleSignOn.clear()]);
+    if (after) return pathWith('/settings/sign-in', { after, next: next === homePath ? '' : next });
+    const { email } = found;
+    setCookies(response, (await completeSignIn(context, { email, owner: found, device: deviceOf(request) })) ?? []);
+    return next;
   });
 }
