@@ -1,8 +1,12 @@
 /** Single sign-on: with a real provider, whose forms are sent as a browser sends them, and with one that lies. */
+import { createServer } from 'node:https';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { addMember, removeMember } from '../../server/accounts/members.ts';
 import { SingleSignOn } from '../../server/accounts/single-sign-on.ts';
 import type { Member } from '../../server/entities/organization.ts';
+import { certificates } from '../certificates.ts';
+import { listen } from '../ports.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant, World } from '../world.ts';
 import { startHostileProvider } from './hostile-provider.ts';
@@ -353,6 +357,35 @@ describe('with a provider that lies', () => {
     expect(await attempt({ silent: '/token' })).toBe(failedAt);
     expect(JSON.stringify(world.log)).toContain('sent more than 1000000 bytes');
   });
+});
+
+test('a provider over https gets no request over plain http, not even where it asks for one', async () => {
+  const { localhost: both } = certificates;
+  let issuer = '';
+  const server = createServer({ key: both, cert: both }, (_, response) => {
+    const [authorization_endpoint, token_endpoint] = [`${issuer}/auth`, issuer.replace('https', 'http')];
+    response
+      .setHeader('Content-Type', 'application/json')
+      .end(JSON.stringify({ issuer, authorization_endpoint, token_endpoint }));
+  });
+  issuer = `https://localhost:${await listen(server)}`;
+  onTestFinished(() => void server.close());
+  const trusted = getCACertificates('default');
+  onTestFinished(() => setDefaultCACertificates(trusted));
+  setDefaultCACertificates([both]);
+  const provider = { issuer, clientId: 'settings', clientSecret: 'a secret' };
+  const alone = new SingleSignOn({
+    database: {} as never,
+    provider,
+    baseUrl: () => 'https://a.example',
+    secret: 'of this test',
+    secure: true,
+  });
+  const { url, cookies } = await alone.start(home);
+  const errors: unknown[] = [];
+  const state = new URL(url).searchParams.get('state');
+  await alone.finish(`?code=code&state=${state}`, cookies.join(), (error) => errors.push(error));
+  expect(errors).toMatchObject([{ message: 'only requests to HTTPS are allowed' }]);
 });
 
 describe('a provider that cannot be reached', () => {
