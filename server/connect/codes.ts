@@ -49,8 +49,9 @@ export type Exchange = {
 };
 type Row = { organizationId: OrganizationId; memberId: string; granted: string; isFresh: boolean };
 
+/** A code from the future was issued before the clock was set back. */
 const selectCode = `select organization_id as "organizationId", member_id as "memberId", granted,
-    created_at > now() - interval '${codeSeconds} seconds' as "isFresh" from sign_in.codes where hash = $1`;
+    abs(extract(epoch from now() - created_at)) < ${codeSeconds} as "isFresh" from sign_in.codes where hash = $1`;
 
 const used = () => new OAuthError('invalid_grant', 'This code was used before, so the key issued for it was revoked.');
 
