@@ -51,7 +51,8 @@ export function createMailer({ url, from }: MailOptions): Mailer {
   };
 }
 
-/** For the log: servers repeat the address in their error messages. */
+/** For the log: servers repeat the address in their error messages, and “write EPIPE” alone could be about anything. */
 function withoutAddresses(error: unknown): Error {
-  return new Error(messageOf(error).replaceAll(/(?<![^\s<>"'()])[^\s<>"'()]+@[^\s<>"'()]+/g, '…'));
+  const message = messageOf(error).replaceAll(/(?<![^\s<>"'()])[^\s<>"'()]+@[^\s<>"'()]+/g, '…');
+  return Object.assign(new Error(message), { name: 'MailError' });
 }
