@@ -54,7 +54,7 @@ export class Sync<Page extends PageShape> implements AsyncIterable<RecordOf<Page
   async *pages(): AsyncGenerator<SyncPage<Page>, void, undefined> {
     for await (const { data, pagination, syncedThrough } of this.#changed()) {
       const cursor = pagination.hasMore ? pagination.nextCursor : null;
-      const through = cursor === null ? (syncedThrough ?? this.#syncedThrough) : this.#syncedThrough;
+      const through = cursor === null ? syncedThrough : this.#syncedThrough;
       yield { data, erased: data.filter(isErased), checkpoint: [through ?? '', cursor ?? ''].join(' ').trimEnd() };
       // Only now has the loop stored the page.
       this.#syncedThrough = through;
@@ -71,7 +71,7 @@ export class Sync<Page extends PageShape> implements AsyncIterable<RecordOf<Page
     let through = this.#syncedThrough;
     for await (const page of this.#changed()) {
       yield page;
-      through = page.syncedThrough ?? through;
+      through = page.syncedThrough;
     }
     this.#syncedThrough = through;
   }
