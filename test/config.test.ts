@@ -233,11 +233,15 @@ describe('serve', () => {
     expect(target.searchParams.get('redirect_uri')).toBe(`${PUBLIC_URL}/settings/oidc/callback`);
     expect(await end('SIGTERM')).toBe(0);
     expect(output.text).not.toContain('TRUSTED_PROXIES');
+    expect(output.text).not.toContain('OIDC_ISSUER');
     expect(traced).toContain('/v1/traces');
   });
 
-  test('closes connections beyond CONNECTIONS_PER_NETWORK', async () => {
-    const { url, output } = await start({ CONNECTIONS_PER_NETWORK: '1' });
+  test('closes connections beyond CONNECTIONS_PER_NETWORK, and warns of a provider that does not respond', async () => {
+    const provider = { OIDC_ISSUER: 'http://127.0.0.1:1/of/acme/', OIDC_CLIENT_ID: 'x', OIDC_CLIENT_SECRET: 'y' };
+    const { url, output } = await start({ CONNECTIONS_PER_NETWORK: '1', ...provider });
+    const document = 'http://127.0.0.1:1/of/acme/.well-known/openid-configuration';
+    await expect.poll(() => output.text).toContain(`the provider at OIDC_ISSUER does not respond at ${document}`);
     const open = () => connect(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined);
     const sockets = [open(), open(), open()];
     await expect.poll(() => output.text).toContain('127.0.0.1 has 1 connections');

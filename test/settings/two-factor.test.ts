@@ -521,6 +521,13 @@ describe('a person in two organizations', () => {
       expect((await enter(visiting, codeAt(key, nowMs))).status).toBe(303);
       expect(await opened(visiting)).toEqual(names);
     }
+    // Single sign-on opens both, but turns off only the app whose code was entered.
+    nowMs += stepMs;
+    const both = await signInSingly(world, member, old);
+    const entered = { current: password, code: codeAt(secret, nowMs) };
+    expect((await both.submit(`${path}/off`, entered)).location).toBe(`${account}?done=off`);
+    const left = await begin(member);
+    expect((await enter(left, codeAt(other.secret, nowMs))).status).toBe(303);
   });
 
   test('protects only what the given password opens, even where single sign-on has opened more', async () => {
