@@ -274,16 +274,22 @@ test('reports a file that cannot be written in one sentence', async () => {
   expect(backup.output.text).toBe('error: /nowhere/all.backup cannot be written (ENOENT)\n');
 });
 
-test.each(['SIGINT', 'SIGTERM'] as const)('%s leaves no partial file behind', async (signal) => {
+test.each(['SIGINT', 'SIGTERM', 'a failure'] as const)('%s leaves no partial file behind', async (how) => {
   const folder = await mkdtemp(join(tmpdir(), 'proposal-api-stopped-'));
   cleanups.push(() => rm(folder, { recursive: true }));
   const { pool, orm } = await openDatabase({ url: sourceUrl });
   cleanups.push(() => orm.close());
   const waiting = await patientConnection(pool);
   await waiting.query('begin; lock table customers in access exclusive mode');
-  const { child, output, end } = start(['backup', join(folder, 'all.backup')], { DATABASE_URL: sourceUrl });
+  const { child, output, end, exited } = start(['backup', join(folder, 'all.backup')], { DATABASE_URL: sourceUrl });
   await expect.poll(async () => (child.exitCode === null ? (await readdir(folder)).length : output.text)).toBe(1);
-  expect(await end(signal)).toBe(signal);
+  if (how === 'a failure') {
+    const cancel = `select pg_cancel_backend(pid) from pg_stat_activity
+      where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0`;
+    await expect.poll(async () => (await pool.query(cancel)).rowCount).toBeGreaterThan(0);
+    await exited;
+    expect(child.exitCode).toBe(1);
+  } else expect(await end(how)).toBe(how);
   expect(await readdir(folder)).toEqual([]);
   await waiting.query('rollback');
   waiting.release();

@@ -1,4 +1,5 @@
 /** Requests that Node's parser rejects, and those that Node would answer on its own. */
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { exchange, lastBody } from '../exchange.ts';
@@ -190,6 +191,15 @@ describe('a request with Expect: 100-continue', () => {
       '{"name":"Ann"}',
     );
     expect(text.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 100', 'HTTP/1.1 201']);
+  });
+
+  test('is logged as cut off, not as rejected, if its connection is reset', async () => {
+    const { key } = await world.organization();
+    const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
+    socket.write(post(`Authorization: Bearer ${key}\r\n${json}`));
+    expect(String(await once(socket, 'data'))).toMatch(/^HTTP\/1.1 100 /);
+    socket.resetAndDestroy();
+    await expect.poll(() => world.log.at(-1)).toMatchObject({ operation: 'createCustomer', status: 499 });
   });
 
   test('keeps its connection for the next request', async () => {

@@ -181,7 +181,8 @@ describe('an address in two organizations', () => {
   });
 
   test('still signs in with its first password after signing in with many others', async () => {
-    const { member } = await twice();
+    const { first, member, again } = await twice();
+    await choose(await passwordPath(world.database, again), otherPassword);
     for (let count = 0; count < 6; count += 1) {
       const { organization } = await world.organization();
       const other = await addMember(world.database, organization, { email: member.email, name: 'Bo', role: 'member' });
@@ -189,7 +190,19 @@ describe('an address in two organizations', () => {
       const fields = { email: member.email, password: `horse number ${count} altogether` };
       expect((await visit(world.url).post('/settings/sign-in', fields)).status).toBe(303);
     }
+    // And after being added to more organizations than a sign-in looks at.
+    await world.database.pool.query(
+      `with added as (insert into organizations (id, name, slug, currency, plan)
+         select gen_random_uuid(), 'Yet another', 'another-' || gen_random_uuid(), 'USD', 'team' from generate_series(1, 50) returning id),
+       joined as (insert into members (organization_id, id, name, email, email_key, role)
+         select id, gen_random_uuid(), 'Bo', $1, $1, 'member' from added returning id)
+       insert into sign_in.account ("userId", "providerId", "accountId", password, "updatedAt")
+         select "userId", 'credential', joined.id, password, now()
+         from joined, sign_in.account where "accountId" = $2`,
+      [member.emailKey, again.id],
+    );
     expect((await (await signIn(world, member)).get(home)).text).toContain('First Ltd');
+    expect(await auditLog(world, first, ['sign_in'])).toEqual(['signed_in']);
   });
 
   test('has a session that ends for one organization after the other', async () => {
