@@ -88,7 +88,10 @@ export class UploadFiles {
 
   #names = async (): Promise<string[]> => readdir(await this.#path('.'));
   #remove = async (name: string): Promise<void> => rm(await this.#path(name), { force: true });
-  #found = (name: string) => this.#path(name).then((path) => lstat(path)).catch(() => undefined);
+  #found = (name: string) =>
+    this.#path(name)
+      .then((path) => lstat(path))
+      .catch(() => undefined);
 }
 
 // The extension tells the format, as on the command line.
