@@ -63,16 +63,12 @@ export async function startSession(
   if (memberIds && !isCoded && (await readApps(client, memberIds)).length > 0) return undefined;
   const token = randomBytes(24).toString('base64url');
   await client.query(
-    `insert into sign_in."session" ("userId", token, "memberIds", "ipAddress", "userAgent", "expiresAt", "updatedAt", "createdAt")
-     values ($1, $2, $3, $4, $5, now() + interval '${sessionSeconds.idle} seconds', now(), greatest(now(), (${newest})))`,
+    `insert into sign_in."session" ("userId", token, "memberIds", "ipAddress", "userAgent", "expiresAt", "updatedAt")
+     values ($1, $2, $3, $4, $5, now() + interval '${sessionSeconds.idle} seconds', now())`,
     [userId, hashOfToken(token), memberIds, device.ipAddress, device.userAgent.slice(0, 300)],
   );
   return token;
 }
-
-/** A membership that single sign-on opens may be from before the clock was set back. */
-const newest = `select m.created_at from members m join sign_in."user" u on u.email = m.email_key
-  where u.id = $1 and $3::uuid[] is null and m.removed_at is null order by m.created_at desc limit 1`;
 
 const selectSession = `select s.id, s."userId", s."organizationId" as current, m.id as "memberId",
     m.organization_id as "organizationId", o.name as "organizationName",

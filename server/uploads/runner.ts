@@ -53,7 +53,7 @@ export class Runner {
         return { state: 'checking', bytesRead: 0, bytesTotal };
       } catch (error) {
         failure = error instanceof Error ? error : new Error(String(error));
-        // For whoever opens the page later: a sender whose connection broke gets no response.
+        // The page shows it later: a sender whose connection broke gets no response.
         return { state: 'failed', failure: failure instanceof Problem ? failure.message : failedHere };
       }
     });

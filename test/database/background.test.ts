@@ -19,7 +19,7 @@ test('a job that takes longer than its interval does not overlap with itself, an
   await vi.waitFor(() => expect(failures).toEqual(['away']));
   vi.advanceTimersByTime(3_000);
   expect(runs).toHaveLength(2);
-  // Closing waits for the job, and nothing begins any more.
+  // Closing waits for the job, and nothing else starts.
   let isClosed = false;
   const closing = background.close().then(() => (isClosed = true));
   background.start(() => Promise.reject(new Error('late')));
