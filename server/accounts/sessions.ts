@@ -37,10 +37,12 @@ const hashOfToken = (token: string) => hash('sha256', token, 'base64url');
 const isLive = `s."expiresAt" > now() and s."createdAt" > now() - interval '${sessionSeconds.whole} seconds'`;
 /**
  * Which memberships `m` the session `s` opens: those whose password was entered. Without a list, single sign-on proved the
- * address itself, and the session opens those that existed at the time. In both cases, except those it was ended for.
+ * address itself, and the session opens those that existed at the time; those from the future were created before the clock
+ * was set back. In both cases, except those it was ended for.
  */
 const opens = `m.removed_at is null and m.id <> all(s."endedFor")
-  and (m.id = any(s."memberIds") or (s."memberIds" is null and m.created_at <= s."createdAt"))`;
+  and (m.id = any(s."memberIds") or (s."memberIds" is null
+    and (m.created_at <= s."createdAt" or m.created_at > now() + interval '1 minute')))`;
 
 /**
  * The person a session is for; `credentials` is null if the address itself was proven, rather than a password, and

@@ -290,9 +290,9 @@ test.each(['SIGINT', 'SIGTERM', 'a failure'] as const)('%s leaves no partial fil
     await exited;
     expect(child.exitCode).toBe(1);
   } else expect(await end(how)).toBe(how);
-  expect(await readdir(folder)).toEqual([]);
   await waiting.query('rollback');
   waiting.release();
+  expect(await readdir(folder)).toEqual([]);
 });
 
 test('removes what an earlier command that was killed left behind, but not what another may be writing', async () => {

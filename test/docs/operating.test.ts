@@ -57,6 +57,13 @@ test('every environment variable is one that serve knows', async () => {
   expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(known))).toEqual([]);
 });
 
+test('the unit contains the directives that the guide explains', () => {
+  const [, section = ''] = /^## systemd\n([\s\S]*?)^## /m.exec(guide) ?? [];
+  const explained = all(section.replaceAll(/```[\s\S]*?```/g, ''), /`([A-Z]\w+=\w+)`/g);
+  expect(explained).toContain('KillMode=mixed');
+  for (const directive of explained) expect(unit.split('\n')).toContain(directive);
+});
+
 test('backup and restore are used as their help describes', async () => {
   const uses = all(guide, /npx proposal-api ((?:backup|restore) \S+)$/gm);
   expect(uses).toEqual(['backup proposals.backup', 'restore proposals.backup']);

@@ -334,6 +334,17 @@ describe('with a provider that lies', () => {
     expect(await attempt({ token })).toBe(home);
   });
 
+  test('signs in a member who was added before the clock was set back', async () => {
+    const setBack = `update members set created_at = now() + interval '1 hour' where email = $1`;
+    await world.database.pool.query(setBack, [email]);
+    const visiting = visit(world.url);
+    const { location } = await visiting.get('/settings/oidc');
+    provider.lies = { token: { email, email_verified: true } };
+    expect(await returnFrom(visiting, location)).toBe(home);
+    provider.lies = {};
+    expect((await visiting.get(home)).status).toBe(200);
+  });
+
   test('started in two tabs, the later one signs in, and the earlier one says why it does not', async () => {
     const visiting = visit(world.url);
     const start = async (next: string) => (await visiting.get(`/settings/oidc?next=${next}`)).location;
