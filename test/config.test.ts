@@ -172,7 +172,7 @@ describe('the configuration', () => {
     for (const [name, known] of Object.entries(meant))
       expect(warningOf(name)).toEqual([`Warning: ${name} is not a variable of this service; did you mean ${known}?`]);
     const others =
-      'HOME PATH HOSTNAME PGPORT PGHOST REDIS_PORT MAIL SSH_AUTH_SOCK OTEL_EXPORTER_OTLP_HEADERS npm_config_port';
+      'HOME PATH PORTAL HOSTNAME PGPORT PGHOST REDIS_PORT MAIL SSH_AUTH_SOCK OTEL_EXPORTER_OTLP_HEADERS npm_config_port';
     for (const name of others.split(' ')) expect(warningOf(name)).toEqual([]);
   });
 });

@@ -3,6 +3,9 @@ import { beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { Pooler } from '../../server/database/orm.ts';
 import { typeParsers } from '../../server/database/prepared.ts';
+import { openSession } from '../../server/database/session.ts';
+import type { OrganizationId } from '../../server/entities/owned.ts';
+import { uuidv7 } from '../../server/entities/uuid.ts';
 import { administer, cleanupsAfterAll, ownDatabase } from '../database.ts';
 import { hasPgBouncer, startPgBouncer } from './pgbouncer.ts';
 
@@ -52,7 +55,7 @@ test('reads times in a database with another time zone and date style', async ()
 test('resets the isolation level, JIT, timeouts, quoting and rounding of the database on every connection', async () => {
   const { pool, reads, writes, control, signIns, orm } = await openDatabase({ url });
   cleanups.push(() => orm.close());
-  const timeouts = { lock_timeout: '0', idle_session_timeout: '0' };
+  const timeouts = { lock_timeout: '0', idle_session_timeout: '0', idle_in_transaction_session_timeout: '10s' };
   const changed = {
     transaction_isolation: 'read committed',
     jit: 'off',
@@ -71,6 +74,12 @@ test('does not limit transactions of exports, imports, backups and migrations', 
   cleanups.push(() => orm.close());
   const { rows } = await pool.query("select coalesce(current_setting('transaction_timeout', true), '0') as limit");
   expect(rows).toEqual([{ limit: '0' }]);
+  // A reader may be slow, and a chunk of an import may take long.
+  const { session, close } = await openSession(pool, uuidv7() as OrganizationId);
+  cleanups.push(close);
+  const settings = ['statement_timeout', 'idle_in_transaction_session_timeout'];
+  const limits = settings.map((setting) => `current_setting('${setting}')`).join();
+  expect(await session.query(`select ${limits} where $1::uuid is not null`)).toEqual([['10min', '10min']]);
 });
 
 test('replaces every connection after a minute, because the primary may be another server by then', async () => {

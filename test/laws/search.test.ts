@@ -80,6 +80,8 @@ describe('GET /v1/customers?q=', () => {
       ['12209 48213', ['alfreds']],
       ['Futterkiste,', ['alfreds']],
       ['alfreds berlin', ['alfreds']],
+      ['alfreds deut', ['alfreds']],
+      ['alfreds deu', []],
       ['Alfreds – Futterkiste – Berlin / DE / crm', ['alfreds']],
       ['12209', ['alfreds']],
       ['crm-48213', ['alfreds']],
