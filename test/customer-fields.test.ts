@@ -51,7 +51,7 @@ describe('an email address', () => {
     expect((await customers.list({ email: typed })).data).toMatchObject([{ id }]);
   });
 
-  const badLocalParts = ['.a@b.example', 'a.@b.example', 'a..b@c.example'];
+  const badLocalParts = ['.a@b.example', 'a.@b.example', 'a..b@c.example', `${'a'.repeat(65)}@b.example`];
   test.each(['a@b.-x', 'a@b.x-', 'a@-b.example', 'a@b', ...badLocalParts])('%s is rejected', async (typed) => {
     const { customers } = (await world.organization()).client;
     expect(errorsOf(await rejection(customers.create({ email: typed })))).toEqual(['/email invalid_email']);

@@ -254,6 +254,8 @@ describe('a list', () => {
       '2016-12-31T23:59:61Z',
       '2026-01-01T00:00:00+24:00',
       '9999-12-31T23:59:59.9999999-01:00',
+      // PostgreSQL has no year zero.
+      '0001-01-01T00:00:00+01:00',
       'UTC',
     ]) {
       expect(await statusOf(time), time).toBe(400);
