@@ -676,7 +676,7 @@ describe('an import', () => {
         .rowCount;
     await expect.poll(stored).toBe(1000);
     const { stdout } = spawnSync('pgrep', ['-n', '-P', `${process.pid}`, '-f', 'uploads/worker'], { encoding: 'utf8' });
-    const importing = Number(stdout);
+    const importing = Number.parseInt(stdout, 10);
     if (process.platform === 'linux')
       // If memory ran out, Linux would end this process, and not the service.
       expect(await readFile(`/proc/${importing}/oom_score_adj`, 'utf8')).toBe('1000\n');
