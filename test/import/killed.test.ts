@@ -1,7 +1,10 @@
 /** Imports that are killed at random points, or lose their connection, and run again. KILLS=10 kills more often. */
-import { spawn } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
+import { ownModule } from '../../server/files.ts';
+import type { Job } from '../../server/uploads/process.ts';
+import { uuidv7 } from '../../server/entities/uuid.ts';
 import { waitingStatements } from '../locks.ts';
 import { patientConnection } from '../patient.ts';
 import { program } from '../program.ts';
@@ -89,16 +92,53 @@ test(`an import that is killed ${kills} times ends with the same rows as one tha
   });
 });
 
+/** Makes the import of a customer with this externalId wait until it is released. */
+async function holdUp({ organization }: Tenant, externalId: string) {
+  const holder = await patientConnection(world.database.pool);
+  await holder.query('begin');
+  const taking = `update customers set external_id = $2 where organization_id = $1 and external_id = 'C-0'`;
+  await holder.query(taking, [organization.id, externalId]);
+  return holder;
+}
+
+test('the process that imports an uploaded file ends after its chunk if the service is gone', async () => {
+  const tenant = await start();
+  const holder = await holdUp(tenant, 'N-1500');
+  const rows = Array.from({ length: 2600 }, (_, index) => `N-${index},Ann\n`);
+  await withFile('rows.csv', `externalId,name\n${rows.join('')}`, async (file) => {
+    const known = { id: uuidv7(), kind: 'customers', fileName: 'rows.csv', memberId: tenant.admin.id } as const;
+    const job: Job = {
+      ...known,
+      organizationId: tenant.organization.id,
+      inspection: null,
+      records: { created: [], updated: [] },
+      task: 'import',
+      address: world.database.address,
+      file,
+      rejects: `${file}.rejected`,
+      choices: {},
+      remembered: null,
+    };
+    const child = fork(ownModule('uploads/worker.ts'), { serialization: 'advanced', stdio: 'ignore' });
+    child.send(job);
+    const isWaiting = async () => (await waitingStatements(world.database)).some((text) => text.includes('customers'));
+    await expect.poll(isWaiting).toBe(true);
+    child.disconnect();
+    await holder.query('rollback');
+    holder.release();
+    await once(child, 'exit');
+  });
+  expect((await tenant.client.customers.list({ externalId: 'N-1999' })).data).toHaveLength(1);
+  expect((await tenant.client.customers.list({ externalId: 'N-2000' })).data).toEqual([]);
+});
+
 test.each([
   [['customers'], 'run the command again, and they will not be imported twice'],
   [['customers', '--match', 'none'], 'a row that you import again creates another record'],
 ])('an import of %j that loses its connection says how much it has stored', async (words, advice) => {
   const tenant = await start();
   const { pool } = world.database;
-  const holder = await patientConnection(pool);
-  await holder.query('begin');
-  const taking = `update customers set external_id = 'N-1500' where organization_id = $1 and external_id = 'C-0'`;
-  await holder.query(taking, [tenant.organization.id]);
+  const holder = await holdUp(tenant, 'N-1500');
   const { rows: holding } = await holder.query<{ pid: number }>('select pg_backend_pid() as pid');
   // In a cluster, a statement waits where its rows are. Elsewhere, the import may also wait briefly for other tests.
   const isWaiting = world.database.isDistributed
