@@ -85,9 +85,8 @@ export const admitToLog = async (pool: pg.Pool, memberId: string) => (await take
 export const claimWork = async (pool: pg.Pool, work: string, seconds: number): Promise<boolean> =>
   (await count(pool, `work ${work}`, seconds)).count === 1;
 
-// A window that would be longer than its limit began before the clock was set back. The minute is for transactions that
-// wait for each other: one that began later may count first.
-const hasEnded = `(a.ends_at <= now() or a.ends_at > now() + ($2 + 60) * interval '1 second')`;
+// No window is longer than an hour: one that would be began before the clock was set back.
+const hasEnded = `(a.ends_at <= now() or a.ends_at > now() + interval '2 hours')`;
 const upsertAttempt = `insert into sign_in.attempts as a (key, count, ends_at) values ($1, 1, now() + $2 * interval '1 second')
   on conflict (key) do update set
     count = case when ${hasEnded} then 1 else a.count + 1 end,

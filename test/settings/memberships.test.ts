@@ -1,5 +1,5 @@
 /** One person in several organizations: what each learns about the other, and which of them a password opens. */
-import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { addMember, changeRole, removeMember } from '../../server/accounts/members.ts';
 import { issueLink, pathOfLink } from '../../server/accounts/password-links.ts';
@@ -363,16 +363,12 @@ describe('password links', () => {
 });
 
 describe('a network over its guess limit', () => {
-  const fill = (address: string) => {
-    const { seconds } = attemptLimits.slow;
-    attemptLimits.slow.seconds = 3600;
-    onTestFinished(() => void (attemptLimits.slow.seconds = seconds));
-    return world.database.pool.query(
+  const fill = (address: string) =>
+    world.database.pool.query(
       `insert into sign_in.attempts values ('address ${address}', 60, now() + interval '15 minutes'),
          ('slow ${address}', 1, now() + interval '1 hour')
        on conflict (key) do update set count = excluded.count, ends_at = excluded.ends_at`,
     );
-  };
 
   test('admits a browser that has signed in before, and others after a few seconds', async () => {
     const member = await someone(world, await world.organization());

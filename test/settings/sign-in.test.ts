@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { addMember } from '../../server/accounts/members.ts';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { issueLink, linkHours, pathOfLink, resetHours, setPassword } from '../../server/accounts/password-links.ts';
@@ -28,16 +28,12 @@ async function age(
 }
 
 /** Makes the network wait for its next attempt, no matter how slow this machine is. */
-function slowDown(network: string) {
-  const { seconds } = attemptLimits.slow;
-  attemptLimits.slow.seconds = 3600;
-  onTestFinished(() => void (attemptLimits.slow.seconds = seconds));
-  return world.database.pool.query(
+const slowDown = (network: string) =>
+  world.database.pool.query(
     `insert into sign_in.attempts values ($1, 1, now() + interval '1 hour')
      on conflict (key) do update set ends_at = excluded.ends_at`,
     [`slow ${network}`],
   );
-}
 
 async function refused(
   visiting: Visit,
