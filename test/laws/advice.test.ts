@@ -146,6 +146,7 @@ describe('a mistake in a request', () => {
     ['/v1/customers?email=a@b.example&email=c@d.example', undefined, { field: 'email', code: 'duplicate_parameter' }],
     ['/v1/customers?metadata[a]=', undefined, { field: 'metadata[a]', pointer: null, code: 'invalid_parameter' }],
     ['/v1/customers?metdata[a]=x', undefined, { field: 'metdata[a]', suggestion: 'metadata' }],
+    ['/v1/customers?metadata.segment=x', undefined, { field: 'metadata.segment', suggestion: 'metadata' }],
     ['/v1/customers', { 'a/b~c': 1 }, { field: 'a/b~c', pointer: '/a~1b~0c', code: 'unknown_field' }],
     ['/v1/customers', { 'a\u202Eb\u0007c\ud800': 1 }, { field: 'a\uFFFDb\uFFFDc\uFFFD', code: 'unknown_field' }],
     ['/v1/customers', { address: { citty: 'x' } }, { pointer: '/address/citty', suggestion: 'city' }],
