@@ -9,7 +9,7 @@ const writtenEveryMs = 250;
 
 const text = `update api_keys k set last_used_at = now() from unnest($1::uuid[], $2::uuid[]) as used (organization_id, id)
   where k.organization_id = used.organization_id and k.id = used.id
-    and (k.last_used_at is null or k.last_used_at < now() - interval '60 seconds')
+    and (k.last_used_at between now() - interval '60 seconds' and now() + interval '60 seconds') is not true
   returning k.id, k.last_used_at as "lastUsedAt"`;
 
 export class LastUses {

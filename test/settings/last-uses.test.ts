@@ -41,6 +41,20 @@ describe('the time of the last use', () => {
     expect(keys.map(({ lastUsedAt }) => lastUsedAt)).toEqual(times);
   });
 
+  test('is replaced if it is from before the clock of the database was set back', async () => {
+    const { keys, stored } = await scene();
+    const [key] = keys;
+    if (!key) throw new Error('Four keys.');
+    const ahead = `update api_keys set last_used_at = now() + interval '2 days' where id = $1`;
+    await world.database.pool.query(ahead, [key.id]);
+    const uses = new LastUses(world.database.pool, () => 0);
+    uses.note(key);
+    await uses.write();
+    const [at] = await stored();
+    expect(Date.parse(at ?? '') - Date.now()).toBeLessThan(60_000);
+    expect(key.lastUsedAt).toBe(at);
+  });
+
   test('that another process has just stored is kept, and does not end up on another key', async () => {
     const { keys, stored } = await scene();
     const [recent, other] = keys;
