@@ -105,10 +105,13 @@ export type ImportMapping = InferEntity<typeof ImportMapping>;
 
 const silentForMs = 20_000;
 
-/** Whether a process is still working on it: one that was killed sends no heartbeat. */
+/**
+ * Whether a process is still working on it: one that was killed sends no heartbeat. A heartbeat from the future was sent
+ * before the database's clock was set back.
+ */
 export function isWorking({ state, activeAt, transactionStart }: Upload): boolean {
   const isBusy = workingStates.some((one) => one === state);
-  return isBusy && Date.parse(transactionStart) - Date.parse(activeAt) < silentForMs;
+  return isBusy && Math.abs(Date.parse(transactionStart) - Date.parse(activeAt)) < silentForMs;
 }
 
 /** Whether an import was interrupted and can be started again. */

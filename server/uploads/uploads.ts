@@ -85,7 +85,7 @@ export class Uploads {
       const older = uploads.slice(replaced.length + keptReports - 1);
       await this.#files.removeFilesOf([...replaced, ...older].map(({ id }) => id));
       const mine = { memberId: who.actor.id, mapping: {}, state: 'uploading', bytesTotal: size } as const;
-      return em.create(Upload, { ...storable(wanted), ...mine });
+      return em.create(Upload, { ...storable(wanted), ...mine, ...(found && { createdAt: after(found) }) });
     });
     await this.#runner.receive(upload, received);
   }
@@ -170,6 +170,10 @@ export class Uploads {
 /** The organization's latest uploads, newest first, by the clock of the database: an id has that of the process. */
 const latest = (em: ScopedEntityManager, limit: number, which: { id?: string } = {}): Promise<Upload[]> =>
   em.find(Upload, which, { orderBy: { createdAt: 'desc', id: 'desc' }, limit });
+
+/** Now, or just after this upload if the database's clock was set back: the latest is the one that is shown. */
+const after = ({ createdAt, transactionStart }: Upload): string =>
+  new Date(Math.max(Date.parse(transactionStart), Date.parse(createdAt) + 1)).toISOString();
 
 const alreadyStarted = () => new Problem('repeated', { sentence: 'This import has already been started.' });
 const checkedAgain = () =>

@@ -593,6 +593,23 @@ describe('an import', () => {
     expect(figures(await finish(visiting, tenant))).toBe(' created 2 updated 0 unchanged 0 rejected 0 ');
   });
 
+  test('that was killed before the clock of the database was set back can be started again', async () => {
+    const { tenant, visiting } = await start();
+    await check(visiting, 'externalId,name\nC-1,Ana\n');
+    await setState(tenant, `state = 'importing', active_at = now() + interval '2 hours'`);
+    expect(words(await settled(visiting))).toContain('The import of customers.csv was interrupted');
+    expect(figures(await finish(visiting, tenant))).toBe(' created 1 updated 0 unchanged 0 rejected 0 ');
+  });
+
+  test('is shown if the one before it has a later time, from before the clock of the database was set back', async () => {
+    const { tenant, visiting } = await start();
+    await check(visiting, 'externalId,name\nC-1,Ana\n');
+    await finish(visiting, tenant);
+    await setState(tenant, `created_at = now() + interval '2 days'`);
+    expect(await check(visiting, 'externalId,name\nC-2,Bo\n', { name: 'second.csv' })).toContain('second.csv');
+    expect(figures(await finish(visiting, tenant))).toBe(' created 1 updated 0 unchanged 0 rejected 0 ');
+  });
+
   test('whose check ends while the database is unavailable gets its result afterward', async () => {
     const { visiting } = await start();
     const other = await start();
