@@ -1,10 +1,12 @@
 import { chmod, chown, lstat, mkdir, mkdtemp, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { getSystemErrorName } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { writeFile as writeOutput } from '../server/commands/output-file.ts';
 import { UploadFiles, writeFresh } from '../server/uploads/files.ts';
 import { createTaskQueue, OutOfTime, runShortFirst } from '../server/uploads/task-queue.ts';
 
@@ -116,8 +118,10 @@ describe('the folder of uploads', () => {
 
   test('accepts no file on a full disk, and says so', async () => {
     const folder = join(await mkdtemp(join(tmpdir(), 'uploads-')), 'uploads');
-    for (const code of ['ENOSPC', 'EDQUOT']) {
-      const full = Object.assign(new Error(`${code}: write`), { code });
+    const { ENOSPC, EDQUOT } = constants.errno;
+    for (const number of [ENOSPC, EDQUOT]) {
+      const code = getSystemErrorName(-number);
+      const full = Object.assign(new Error(`${code}: write`), { code, errno: -number });
       // As when the file's own write fails: the error ends the pipeline.
       const received = Readable.from(
         (async function* () {
@@ -136,6 +140,9 @@ describe('the folder of uploads', () => {
         message: expect.stringContaining('The server has no space left for the file.'),
         cause: full,
       });
+      const file = join(folder, 'export.csv');
+      const written = writeOutput(file, () => Promise.reject(full));
+      await expect(written).rejects.toThrow(`${file} cannot be written (${number === ENOSPC ? 'ENOSPC' : 'EDQUOT'})`);
     }
     await rm(join(folder, '..'), { recursive: true });
   });

@@ -5,6 +5,7 @@ import { open, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { UsageError } from '../config.ts';
+import { systemCode } from '../problems/full-disk.ts';
 import { messageOf } from '../problems/message-of.ts';
 import { warn } from './terminal.ts';
 
@@ -33,8 +34,8 @@ export async function writeFile<T>(file: string, write: (output: Writable) => Pr
   } catch (error) {
     output?.destroy();
     if (output && !isDirect) await rm(partial, { force: true });
-    const code: unknown = Reflect.get(Object(error), 'code');
-    if (typeof code === 'string' && /^(ENOENT|EACCES|EISDIR|ENOTDIR|ENOSPC|EROFS)$/.test(code)) {
+    const code = systemCode(error);
+    if (typeof code === 'string' && /^(ENOENT|EACCES|EISDIR|ENOTDIR|ENOSPC|EDQUOT|EROFS)$/.test(code)) {
       throw new UsageError(`${file} cannot be written (${code})`, { cause: error });
     }
     throw error;
