@@ -13,7 +13,15 @@ const awayStates = /^(?:08|28|3D000|57P|53|58|25006|42501|42P01|25P0[34]|40001|4
 const replannedIn = 'RevalidateCachedQuery';
 const connectionCalls = new Set(['connect', 'getaddrinfo', 'read']);
 /** Codes that only sockets have. */
-const lostCodes = new Set(['ETIMEDOUT', 'ECONNRESET', 'ECONNREFUSED', 'EPIPE']);
+const lostCodes = new Set([
+  'ETIMEDOUT',
+  'ECONNRESET',
+  'ECONNREFUSED',
+  'EPIPE',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENETDOWN',
+]);
 /** Messages of `pg` and `pg-pool` that carry no code. */
 const lostConnection =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Client (?:has encountered a connection error|was closed))/;

@@ -363,6 +363,9 @@ describe('the database is unavailable', () => {
     ['the way to it is gone', error({ code: 'EHOSTUNREACH', syscall: 'read' }), true],
     ['not if a file is missing', error({ code: 'ENOENT', syscall: 'open' }), false],
     ['if a write to it failed', error({ code: 'EPIPE', syscall: 'write' }), true],
+    ['if a write finds no way to it', error({ code: 'EHOSTUNREACH', syscall: 'write' }), true],
+    ['if a write finds no network', error({ code: 'ENETUNREACH', syscall: 'write' }), true],
+    ['if a write finds the network down', error({ code: 'ENETDOWN', syscall: 'write' }), true],
     ['its disk is too full to start a session', error({ code: 'XX000', severity: 'FATAL' }), true],
     [
       'a migration has changed the type of a column',
