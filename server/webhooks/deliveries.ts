@@ -93,10 +93,12 @@ export const claimDue = (
 
 /**
  * Sends again what a process was sending when it died or lost its lease. Deliveries are claimed when the lease is renewed,
- * so none can still be in flight once it is older than a lease.
+ * so none can still be in flight once it is older than a lease. One from the future was claimed before the clock was set
+ * back.
  */
-const recover = `update webhook_deliveries set state = 'pending' where organization_id = $1
-  and ${locked(`l.endpoint_id = $2 and l.state = 'sending' and l.attempted_at <= now() - make_interval(secs => $3)`)}`;
+const recover = `update webhook_deliveries set state = 'pending', due_at = least(due_at, now()) where organization_id = $1
+  and ${locked(`l.endpoint_id = $2 and l.state = 'sending'
+    and abs(extract(epoch from now() - l.attempted_at)) >= $3`)}`;
 
 export const recoverDeliveries = (client: Client, { organizationId, id }: Target, leaseSeconds: number) =>
   client.query(recover, [organizationId, id, leaseSeconds]);
@@ -161,7 +163,7 @@ export const releaseWaiting = (pool: pg.Pool, { organizationId, id }: Target, no
 /** When the next delivery is due, or can be recovered, and the current time. */
 const next = `select now()::timestamptz(3) as now, least(
   (select min(due_at) from webhook_deliveries where organization_id = $1 and endpoint_id = $2 and state = 'pending'),
-  (select min(attempted_at) + make_interval(secs => $3) from webhook_deliveries
+  (select min(least(attempted_at, now())) + make_interval(secs => $3) from webhook_deliveries
     where organization_id = $1 and endpoint_id = $2 and state = 'sending')) as at`;
 
 export async function nextDue(client: Client, { organizationId, id }: Target, leaseSeconds: number) {

@@ -407,6 +407,19 @@ test('a result that arrives after the next claim is ignored', async () => {
   expect(await state(first.attempts + 1)).toBe('delivered');
 });
 
+test('what was in flight when the clock was set back is sent again', async () => {
+  const { target } = await scene({});
+  const { pool } = database;
+  expect(await claimDue(pool, target, { now: now(), limit: 10 })).toHaveLength(3);
+  const ahead = `update webhook_deliveries set attempted_at = now() + interval '2 days', due_at = now() + interval '2 days'
+    where endpoint_id = $1`;
+  await pool.query(ahead, [target.id]);
+  const due = await nextDue(pool, target, 30);
+  expect(Date.parse(due.at ?? '') - Date.parse(due.now)).toBeLessThan(31_000);
+  await recoverDeliveries(pool, target, 30);
+  expect(await claimDue(pool, target, { now: now(), limit: 10 })).toHaveLength(3);
+});
+
 test('a later event of a record is not claimed before an earlier one has been sent', async () => {
   const { organization, target, records } = await scene({});
   const { pool } = database;
