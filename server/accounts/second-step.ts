@@ -18,7 +18,6 @@ import type { NoteCookie } from './session-cookie.ts';
 import { endSessions } from './sessions.ts';
 import type { Device, SessionOwner } from './sessions.ts';
 import { completeSignIn, logFailure, startNoted } from './sign-in-log.ts';
-import type { Started } from './sign-in-log.ts';
 import type { SignIns } from './sign-in.ts';
 import { protect } from './two-factor.ts';
 import type { App, Clock, TwoFactor } from './two-factor.ts';
@@ -66,8 +65,6 @@ const ownerOf = ({ userId, credentials }: Pending, memberIds: readonly string[])
   userId,
   credentials: credentials.filter(({ memberId }) => memberIds.includes(memberId)),
 });
-/** `started` is undefined if a password has changed in the meantime. */
-type Entered = { recovered: string[]; started: Started | undefined };
 
 export class SecondStep {
   readonly #parts: Parts;
@@ -127,7 +124,7 @@ export class SecondStep {
       if (wait > 0) continue;
       const own = apps.flatMap(({ id, memberId }) => (id === app.id ? [memberId] : []));
       const entered = await this.#enter(first, { app, own, code, device, attempt });
-      if (entered) return this.#result(first, entered);
+      if (entered) return entered;
     }
     const waitSeconds = Math.min(...waits);
     if (waitSeconds > 0) return { outcome: 'too_many', waitSeconds };
@@ -141,9 +138,7 @@ export class SecondStep {
     const first = await this.pending(header);
     if (!first || first.open.length === 0) return { outcome: 'ended' };
     const owner = ownerOf(first, first.open);
-    const cookies = await completeSignIn(this.#parts, { email: first.email, owner, device });
-    if (!cookies) return { outcome: 'ended' };
-    return { outcome: 'accepted', cookies: [...cookies, this.#cookie.clear()], email: first.email, recovered: [] };
+    return this.#result(first, await completeSignIn(this.#parts, { email: first.email, owner, device }), []);
   }
 
   /**
@@ -153,8 +148,8 @@ export class SecondStep {
   async #enter(
     first: Pending,
     { app, own, code, device, attempt }: Attempt & { app: App; own: string[]; attempt: CodeAttempt },
-  ): Promise<Entered | undefined> {
-    const { database, twoFactor, devices, now } = this.#parts;
+  ): Promise<CodeResult | undefined> {
+    const { database, twoFactor, now } = this.#parts;
     const typed = { typed: code, nowMs: await now() };
     return inTransaction(database.signIns, async (client) => {
       await lockPasswords(client, [first.userId]);
@@ -169,15 +164,16 @@ export class SecondStep {
       const recovered = accepted.isRecovery ? among(members, opened) : [];
       await logOwn(client, recovered, { action: 'recovery_code_used' });
       const owner = { ...ownerOf(first, opened), isCoded: true };
-      const started = await startNoted(client, devices, { email: first.email, owner, device });
-      return { recovered: recovered.map(({ organizationName }) => organizationName), started };
+      const cookies = await startNoted(client, this.#parts, { email: first.email, owner, device });
+      return this.#result(first, cookies, recovered);
     });
   }
 
-  #result({ email }: Pending, { recovered, started }: Entered): CodeResult {
-    if (!started) return { outcome: 'ended' };
-    const cookies = [this.#parts.signIns.cookieFor(started.token), started.remembered, this.#cookie.clear()];
-    return { outcome: 'accepted', cookies, email, recovered };
+  /** `cookies` is undefined if a password has changed in the meantime. */
+  #result({ email }: Pending, cookies: string[] | undefined, recovered: readonly KnownMember[]): CodeResult {
+    if (!cookies) return { outcome: 'ended' };
+    const names = recovered.map(({ organizationName }) => organizationName);
+    return { outcome: 'accepted', cookies: [...cookies, this.#cookie.clear()], email, recovered: names };
   }
 }
 

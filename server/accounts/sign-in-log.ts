@@ -34,24 +34,18 @@ export async function attemptSignIn(
 
 /** Someone who has proven who they are. */
 type Start = { email: string; owner: SessionOwner; device: Device };
-/** `token` is that of the session, and `remembered` the cookie that remembers the browser. */
-export type Started = { token: string; remembered: string };
+type Parts = { database: Database; devices: KnownDevices; signIns: SignIns };
 
 /** Returns the cookies of a new session; undefined if the proof no longer suffices: see startSession(). */
-export async function completeSignIn(
-  { database, devices, signIns }: { database: Database; devices: KnownDevices; signIns: SignIns },
-  start: Start,
-): Promise<string[] | undefined> {
-  const started = await inTransaction(database.signIns, (client) => startNoted(client, devices, start));
-  return started && [signIns.cookieFor(started.token), started.remembered];
-}
+export const completeSignIn = (parts: Parts, start: Start): Promise<string[] | undefined> =>
+  inTransaction(parts.database.signIns, (client) => startNoted(client, parts, start));
 
-/** Starts a session and records it, in one transaction, so that a failure leaves no session that nobody can use. */
+/** The same within a transaction, so that a failure leaves no session that nobody can use. */
 export async function startNoted(
   client: Connection,
-  devices: KnownDevices,
+  { devices, signIns }: Pick<Parts, 'devices' | 'signIns'>,
   { email, owner, device }: Start,
-): Promise<Started | undefined> {
+): Promise<string[] | undefined> {
   const token = await startSession(client, owner, device);
   if (token === undefined) return undefined;
   const { ipAddress } = device;
@@ -63,7 +57,7 @@ export async function startNoted(
     await insertEvent(client, { kind: 'sign_in', action: 'signed_in', organizationId, memberId, ipAddress });
   }
   const opened = members.map(({ organizationId }) => organizationId);
-  return { token, remembered: devices.remember(email, opened) };
+  return [signIns.cookieFor(token), devices.remember(email, opened)];
 }
 
 /** An unknown email address has no organization, so only the request log records it. */
