@@ -1,5 +1,6 @@
 /** Cookies of the settings: the session's, signed so a forged one is rejected without a query, and small signed notes. */
 import type { z } from 'zod';
+import { percentDecoded } from '../problems/safe-text.ts';
 import { jsonOf } from '../text/json.ts';
 import { isSigned, sign } from '../text/signatures.ts';
 import type { Secret } from '../text/signatures.ts';
@@ -28,19 +29,11 @@ export function signedCookie({ secret, secure }: Settings, name: string, path = 
     /** The value in a Cookie header; undefined if there is none or its signature is wrong. */
     read(header = ''): string | undefined {
       const pair = header.split(/; */).find((one) => one.startsWith(`${ownName}=`));
-      const text = decode(pair?.slice(ownName.length + 1) ?? '');
+      const text = percentDecoded(pair?.slice(ownName.length + 1) ?? '');
       const [, value = '', signature = ''] = /^(.+)\.(.+)$/.exec(text) ?? [];
       return isSigned(secret, value, Buffer.from(signature, 'base64')) ? value : undefined;
     },
   };
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return '';
-  }
 }
 
 export type NoteCookie<Note> = ReturnType<typeof noteCookie<Note>>;
