@@ -50,7 +50,8 @@ export async function readPasswords(connection: Connection, memberIds: readonly 
  * a session. Locks their organizations first, because the audit log refers to them, and removing a member locks in the same
  * order.
  */
-export async function lockPasswords(client: Connection, userIds: readonly string[]): Promise<void> {
+export async function lockPasswords(client: Connection, people: readonly { userId: string }[]): Promise<void> {
+  const userIds = people.map(({ userId }) => userId);
   await client.query(
     `select from organizations o where o.id in (
        select m.organization_id from members m join sign_in."user" u on u.email = m.email_key
@@ -62,10 +63,7 @@ export async function lockPasswords(client: Connection, userIds: readonly string
 
 /** Whether these passwords are still the stored ones; if so, they are until the transaction ends. */
 export async function arePasswordsCurrent(client: Connection, checked: readonly Credential[]): Promise<boolean> {
-  await lockPasswords(
-    client,
-    checked.map(({ userId }) => userId),
-  );
+  await lockPasswords(client, checked);
   const memberIds = checked.map(({ memberId }) => memberId);
   return markOf(await readPasswords(client, memberIds)) === markOf(checked);
 }

@@ -61,10 +61,7 @@ export async function redeemLink(
   const hash = await hashPassword(password);
   return inTransaction(pool, async (client) => {
     const members = await readLink(client, token);
-    await lockPasswords(
-      client,
-      members.map(({ userId }) => userId),
-    );
+    await lockPasswords(client, members);
     const spent = await client.query('delete from sign_in."verification" where identifier = $1', [nameOf(token)]);
     if (spent.rowCount === 0) return [];
     const chosenFor = members.map(({ id, userId }) => ({ memberId: id, userId }));
@@ -78,7 +75,7 @@ export async function redeemLink(
 export async function setPassword(pool: pg.Pool, member: Person, password: string): Promise<void> {
   const [hash, userId] = [await hashPassword(password), await userOf(pool, member)];
   await inTransaction(pool, async (client) => {
-    await lockPasswords(client, [userId]);
+    await lockPasswords(client, [{ userId }]);
     await choosePassword(client, [{ memberId: member.id, userId }], { hash, except: null });
   });
 }

@@ -152,7 +152,7 @@ export class SecondStep {
     const { database, twoFactor, now } = this.#parts;
     const typed = { typed: code, nowMs: await now() };
     return inTransaction(database.signIns, async (client) => {
-      await lockPasswords(client, [first.userId]);
+      await lockPasswords(client, [first]);
       const accepted = await twoFactor.acceptIn(client, app, typed);
       if (!accepted) return undefined;
       await clearCodeAttempts(client, attempt);

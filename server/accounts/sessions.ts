@@ -60,7 +60,7 @@ export async function startSession(
   device: Device,
 ): Promise<string | undefined> {
   const memberIds = credentials && credentials.map(({ memberId }) => memberId);
-  if (!credentials) await lockPasswords(client, [userId]);
+  if (!credentials) await lockPasswords(client, [{ userId }]);
   if (credentials && !(await arePasswordsCurrent(client, credentials))) return undefined;
   if (memberIds && !isCoded && (await readApps(client, memberIds)).length > 0) return undefined;
   const token = randomBytes(24).toString('base64url');

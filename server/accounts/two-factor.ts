@@ -101,7 +101,7 @@ export class TwoFactor {
     if (step === undefined) return undefined;
     const [id, codes] = [randomUUID(), newRecoveryCodes()];
     await inTransaction(this.#pool, async (client) => {
-      await lockPasswords(client, [userId]);
+      await lockPasswords(client, [{ userId }]);
       await client.query(
         `insert into sign_in.two_factor (id, user_id, sealed_secret, last_step, recovery_hashes) values ($1, $2, $3, $4, $5)`,
         [id, userId, this.#seal.seal(secret, id), step, codes.map(hashOfRecoveryCode)],
@@ -124,7 +124,7 @@ export class TwoFactor {
   ): Promise<T | undefined> {
     const nowMs = await this.#now();
     return inTransaction(this.#pool, async (client) => {
-      await lockPasswords(client, [userId]);
+      await lockPasswords(client, [{ userId }]);
       return (await this.acceptIn(client, app, { typed, nowMs })) ? work(client) : undefined;
     });
   }

@@ -82,10 +82,7 @@ describe('while a password is being changed', () => {
     const { right } = await matchPassword(world.database.signIns, member.email, password);
     const holder = await patientConnection(world.database.pool);
     await holder.query('begin');
-    await lockPasswords(
-      holder,
-      right.map(({ userId }) => userId),
-    );
+    await lockPasswords(holder, right);
     await choosePassword(holder, right, { hash: changed ?? right[0]?.password ?? '', except: null });
     const done = work();
     await expect.poll(async () => (await waitingStatements(world.database)).length).toBe(waiting);
@@ -125,7 +122,7 @@ test.each(['before', 'after'])(
     const { member, visiting } = await scene();
     const holder = await patientConnection(world.database.pool);
     await holder.query('begin');
-    await lockPasswords(holder, [(await matchPassword(holder, member.email, password)).right[0]?.userId ?? '']);
+    await lockPasswords(holder, (await matchPassword(holder, member.email, password)).right);
     const late = visit(world.url);
     let done = 0;
     const begin = [

@@ -152,7 +152,7 @@ describe('turning it on', () => {
     const duringChange = async <T>(work: () => Promise<T>): Promise<T> => {
       const changing = await patientConnection(database.pool);
       await changing.query('begin');
-      await lockPasswords(changing, [userId]);
+      await lockPasswords(changing, [{ userId }]);
       const working = work();
       await expect.poll(() => waitingStatements(database), { interval: 5 }).not.toEqual([]);
       await changing.query('commit');

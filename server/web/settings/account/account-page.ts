@@ -94,7 +94,7 @@ async function endOwnSessions({ member, memberships, userId, sessionId, request,
   const wanted = only === '' ? { except: sessionId } : { only };
   const memberIds = memberships.map(({ memberId }) => memberId);
   await inTransaction(context.database.signIns, async (client) => {
-    await lockPasswords(client, [userId]);
+    await lockPasswords(client, [{ userId }]);
     const ended = await endSessions(client, memberIds, wanted);
     if (ended > 0) await logOwn(client, [member], { action: 'sessions_ended' });
   });
