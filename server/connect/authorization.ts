@@ -36,18 +36,7 @@ export type AuthorizationRequest = { authorization: Authorization; sent: Paramet
 /** `state` may be longer, because applications keep their own data in it. */
 const longest: Partial<Record<Parameter, number>> = { client_id: longestClientId, state: 2_000 };
 
-/** An invalid request from a known application, to which the person may return; nobody is redirected without a click. */
-export class RejectedAuthorization extends OAuthError {
-  /** The URL back to the application, with what is wrong. */
-  readonly returnTo: string;
-
-  constructor({ code, message, description }: OAuthError, target: Returning, baseUrl: string) {
-    super(code, message);
-    this.returnTo = returnUrl(target, { error: code, error_description: description }, baseUrl);
-  }
-}
-
-/** Throws a RejectedAuthorization once the redirect URI is known to be the application's. */
+/** Throws an OAuthError, which leads back to the application once the redirect URI is known to be its own. */
 export async function readAuthorization(
   fields: object,
   find: (clientId: string) => Promise<ConnectClient>,
@@ -65,11 +54,9 @@ export async function readAuthorization(
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
     const state: unknown = Reflect.get(fields, 'state');
-    throw new RejectedAuthorization(
-      error,
-      { redirectUri, state: typeof state === 'string' && state !== '' ? state : undefined },
-      baseUrl,
-    );
+    const target = { redirectUri, state: typeof state === 'string' && state !== '' ? state : undefined };
+    error.returnTo = returnUrl(target, { error: error.code, error_description: error.description }, baseUrl);
+    throw error;
   }
 }
 

@@ -11,6 +11,8 @@ export type OAuthErrorCode =
 
 export class OAuthError extends Error {
   readonly code: OAuthErrorCode;
+  /** Back to the application, if it is known, with what is wrong: for a link, since nobody is redirected without a click. */
+  returnTo?: string;
 
   constructor(code: OAuthErrorCode, sentence: string, options?: ErrorOptions) {
     super(sentence, options);

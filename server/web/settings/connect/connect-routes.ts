@@ -1,7 +1,7 @@
 /** The consent page for applications that connect with OAuth: a key is created only if an admin agrees. */
 import { admitDocument } from '../../../accounts/attempts.ts';
 import { listMembers } from '../../../accounts/members.ts';
-import { readAuthorization, RejectedAuthorization, returnUrl } from '../../../connect/authorization.ts';
+import { readAuthorization, returnUrl } from '../../../connect/authorization.ts';
 import type { AuthorizationRequest } from '../../../connect/authorization.ts';
 import { issueCode } from '../../../connect/codes.ts';
 import { OAuthError } from '../../../connect/oauth-error.ts';
@@ -41,7 +41,7 @@ async function withRequest(
     return await work(await readAuthorization(fields, find, context.baseUrl()));
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
-    return rejectedPage(error.message, error instanceof RejectedAuthorization ? error.returnTo : undefined);
+    return rejectedPage(error.message, error.returnTo);
   }
 }
 
