@@ -53,28 +53,23 @@ export function registerClient(secret: Secret, body: unknown): ConnectClient {
   return { id, name, redirectUris, publisher: undefined };
 }
 
-export class Clients {
-  readonly #secret: Secret;
-  readonly #sender: Sender;
-  readonly #published = new Map<string, { client: Promise<ConnectClient>; atMs: number }>();
-
-  constructor({ secret, destinations }: { secret: Secret; destinations: Destinations }) {
-    this.#secret = secret;
-    this.#sender = createSender(destinations, fetchLimits);
-  }
-
-  /** `admit` throws if no further document may be fetched for the caller. */
-  async find(id: string, admit: () => Promise<void>): Promise<ConnectClient> {
-    if (!/^https?:/.test(id)) return readRegistered(this.#secret, id);
-    const known = this.#published.get(id);
-    if (known && performance.now() - known.atMs < documents.keptMs) return known.client;
-    await admit();
-    if (this.#published.size >= documents.most) this.#published.clear();
-    const client = fetchClient(id, this.#sender);
-    this.#published.set(id, { client, atMs: performance.now() });
-    client.catch(() => this.#published.delete(id));
-    return client;
-  }
+export function createClients({ secret, destinations }: { secret: Secret; destinations: Destinations }) {
+  const sender = createSender(destinations, fetchLimits);
+  const published = new Map<string, { client: Promise<ConnectClient>; atMs: number }>();
+  return {
+    /** `admit` throws if no further document may be fetched for the caller. */
+    async find(id: string, admit: () => Promise<void>): Promise<ConnectClient> {
+      if (!/^https?:/.test(id)) return readRegistered(secret, id);
+      const known = published.get(id);
+      if (known && performance.now() - known.atMs < documents.keptMs) return known.client;
+      await admit();
+      if (published.size >= documents.most) published.clear();
+      const client = fetchClient(id, sender);
+      published.set(id, { client, atMs: performance.now() });
+      client.catch(() => published.delete(id));
+      return client;
+    },
+  };
 }
 
 const signedText = (text: string) => `oauth client ${text}`;

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
-import { Clients } from '../../server/connect/clients.ts';
+import { createClients } from '../../server/connect/clients.ts';
 import { listKeys } from '../../server/keys/list.ts';
 import { allow, authSecret, parts } from '../webhooks/scene.ts';
 import { useWorld } from '../world.ts';
@@ -119,7 +119,7 @@ describe('a client_id that is a URL', () => {
   test('is cached until 200 others have been, and for five minutes', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     onTestFinished(() => void vi.useRealTimers());
-    const clients = new Clients({ secret: authSecret, destinations: parts.destinations });
+    const clients = createClients({ secret: authSecret, destinations: parts.destinations });
     const find = (path: string) => clients.find(publish(path), async () => {});
     const timesFetched = (path: string) => fetched.filter((line) => line === `GET ${path}`).length;
     for (let count = 0; count < 200; count += 1) await find(`/of-many/${count}`);

@@ -7,7 +7,7 @@ import type { Provider } from '../../accounts/single-sign-on.ts';
 import { TwoFactor } from '../../accounts/two-factor.ts';
 import type { Clock } from '../../accounts/two-factor.ts';
 import type { AdmissionParts } from '../../api/perform.ts';
-import { Clients } from '../../connect/clients.ts';
+import { createClients } from '../../connect/clients.ts';
 import { databaseTime } from '../../database/clock.ts';
 import type { KeyDirectory } from '../../keys/directory.ts';
 import type { UsageLog } from '../../keys/usage.ts';
@@ -58,6 +58,6 @@ export function createServices({ mail, singleSignOn: provider, ...parts }: Route
     /** Undefined if no OpenID provider is configured. */
     singleSignOn: provider && new SingleSignOn({ ...parts, provider }),
     /** The applications that ask for a key. */
-    clients: new Clients({ secret: parts.secret, destinations: parts.webhooks.destinations }),
+    clients: createClients({ secret: parts.secret, destinations: parts.webhooks.destinations }),
   };
 }
