@@ -102,11 +102,7 @@ async function renew(pool: pg.Pool, id: string): Promise<void> {
 }
 
 /** Switches the session to one of the organizations that it opens. */
-export async function chooseOrganization(
-  pool: pg.Pool,
-  sessionId: string,
-  { organizationId }: Pick<Membership, 'organizationId'>,
-): Promise<void> {
+export async function chooseOrganization(pool: pg.Pool, sessionId: string, organizationId: string): Promise<void> {
   await pool.query('update sign_in."session" set "organizationId" = $2 where id = $1', [sessionId, organizationId]);
 }
 

@@ -71,9 +71,9 @@ export class SignIns {
   }
 
   /** Switches to one of the session's organizations, which the next session in this browser also opens first. */
-  async switchTo({ sessionId }: Visitor, membership: Membership): Promise<string> {
-    await chooseOrganization(this.#database.signIns, sessionId, membership);
-    return this.#chosen.set(membership.organizationId, rememberedSeconds);
+  async switchTo({ sessionId }: Visitor, { organizationId }: Membership): Promise<string> {
+    await chooseOrganization(this.#database.signIns, sessionId, organizationId);
+    return this.#chosen.set(organizationId, rememberedSeconds);
   }
 
   async signOut(header: string | undefined): Promise<{ cookies: string[] }> {
