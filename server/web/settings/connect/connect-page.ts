@@ -10,7 +10,7 @@ import type { Rejected } from '../fields.ts';
 import { failedNotice, postForm } from '../forms.ts';
 import { expiryField } from '../keys/keys-page.ts';
 import { organizationSelect } from '../layout.ts';
-import { cardPage } from '../page.ts';
+import { cardPage, pathWith } from '../page.ts';
 import { badge, definitionList, teamNotice } from '../sections.ts';
 import { timeDay } from '../time.ts';
 import type { Visit } from '../visit.ts';
@@ -82,13 +82,11 @@ function obstacleOf(visit: Visit, { admins }: ConnectView): Html | undefined {
   </div>`;
 }
 
-/** Opens this page again: after a switch to another organization, or if the browser reloads a rejected form. */
-const pathWith = (sent: ConnectView['sent']) => `${consentPath}?${new URLSearchParams(sent).toString()}`;
-
 const consentForm = (visit: Visit, { sent, before, authorization, rejected }: ConnectView): Html =>
   postForm(
     visit,
-    pathWith(sent),
+    // The browser opens this page again if it reloads a rejected form.
+    pathWith(consentPath, sent),
     html`${Object.entries(sent).map(([name, value]) => hidden(name, value))} ${expiryField(rejected)}
       <p class="quiet">
         ${
@@ -112,7 +110,7 @@ function keepField(rejected: Rejected | undefined): Html {
 
 /** Switches to another organization of the same person; afterward, this page opens again. */
 function organizationForm(visit: Visit, { sent }: ConnectView): Html {
-  const fields = html`${hidden('next', pathWith(sent))}
+  const fields = html`${hidden('next', pathWith(consentPath, sent))}
     <label for="organization">Connect another organization</label>
     ${organizationSelect(visit)} <button class="secondary outline" type="submit">Switch</button>`;
   return html`<article class="card">${postForm(visit, '/settings/organization', fields)}</article>`;
