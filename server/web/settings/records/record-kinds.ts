@@ -2,11 +2,10 @@
  * The kinds of records that members can view: what a list shows of each, and the API's own operations, performed for a
  * member, who has a rate limit and a share of the database, as a key does.
  */
-import type { z } from 'zod';
 import { customerStatuses } from '../../../../contract/customers.ts';
 import type { Customer } from '../../../../contract/customers.ts';
 import { itemStatuses, itemTypes } from '../../../../contract/items.ts';
-import type { item } from '../../../../contract/items.ts';
+import type { Item } from '../../../../contract/items.ts';
 import { labelOf } from '../../../../contract/openapi/label.ts';
 import { proposalStatuses } from '../../../../contract/proposals.ts';
 import type { Proposal } from '../../../../contract/proposals.ts';
@@ -23,7 +22,6 @@ import { badge } from '../sections.ts';
 import { timeDay } from '../time.ts';
 import type { Visit } from '../visit.ts';
 
-type Item = z.infer<typeof item>;
 type Cell = Html | string;
 type Choice = { name: string; label: string; options: Readonly<Record<string, string>> };
 
