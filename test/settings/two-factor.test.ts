@@ -5,7 +5,8 @@ import { knownDevices } from '../../server/accounts/known-devices.ts';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { stepOf } from '../../server/accounts/authenticator.ts';
 import { addMember, removeMember } from '../../server/accounts/members.ts';
-import { issueLink, setPassword } from '../../server/accounts/password-links.ts';
+import { choosePassword, issueLink, setPassword } from '../../server/accounts/password-links.ts';
+import { hashPassword } from '../../server/accounts/passwords.ts';
 import { SignIns } from '../../server/accounts/sign-in.ts';
 import { codeSeconds, SecondStep } from '../../server/accounts/second-step.ts';
 import { TwoFactor } from '../../server/accounts/two-factor.ts';
@@ -140,7 +141,7 @@ describe('turning it on', () => {
     await expect.poll(() => mailsTo(member).join()).toContain('was turned on.');
   });
 
-  test('waits for a change of the password or a new session, and gives recovery codes only once', async () => {
+  test('waits for a change of the password, by which a sign-in ends, or a new session, and gives recovery codes only once', async () => {
     const { member, again } = await someoneInTwo(world);
     await givePassword(world, again);
     const { database } = world;
@@ -149,10 +150,11 @@ describe('turning it on', () => {
     const offer = twoFactor.offer('a session', '');
     const turnOn = () =>
       twoFactor.turnOn(offer, codeAt(offer.secret, nowMs), { userId, memberIds: [member.id] }, nothing);
-    const duringChange = async <T>(work: () => Promise<T>): Promise<T> => {
+    const duringChange = async <T>(work: () => Promise<T>, hash?: string): Promise<T> => {
       const changing = await patientConnection(database.pool);
       await changing.query('begin');
       await lockPasswords(changing, [{ userId }]);
+      if (hash !== undefined) await choosePassword(changing, [{ memberId: member.id, userId }], { hash, except: null });
       const working = work();
       await expect.poll(() => waitingStatements(database), { interval: 5 }).not.toEqual([]);
       await changing.query('commit');
@@ -163,9 +165,14 @@ describe('turning it on', () => {
     await expect(turnOn()).rejects.toThrow('Two-factor authentication is already on.');
     nowMs += stepMs;
     const header = (await begin(member)).cookie(codePath);
-    const attempt = { code: codeAt(offer.secret, nowMs), device: { ipAddress: '192.0.2.1', userAgent: '' } };
-    expect(await duringChange(() => secondStep().finish(header, attempt))).toMatchObject({ outcome: 'accepted' });
+    const device = { ipAddress: '192.0.2.1', userAgent: '' };
+    const finish = (cookie: string) => secondStep().finish(cookie, { code: codeAt(offer.secret, nowMs), device });
+    expect(await duringChange(() => finish(header))).toMatchObject({ outcome: 'accepted' });
     expect(await twoFactor.read([again.id])).toHaveLength(1);
+    nowMs += stepMs;
+    const late = (await begin(member)).cookie(codePath);
+    const hash = await hashPassword('another horse staple');
+    expect(await duringChange(() => finish(late), hash)).toEqual({ outcome: 'ended' });
   });
 
   test('rejects an offer from another session, so no one can plant an app', async () => {
