@@ -5,6 +5,7 @@ import { exampleId } from './examples.ts';
 import * as fields from './fields.ts';
 import { item } from './items.ts';
 import { proposal } from './proposals.ts';
+import { responseText } from './text.ts';
 import type { RecordName } from './v1.ts';
 
 type Described = { summary: string; description: string };
@@ -41,11 +42,7 @@ const turned = (what: string) => ({
 const test = z
   .object({
     endpointId: fields.id('endpoint', 'The endpoint that was tested.'),
-    message: z.string().meta({
-      maxLength: 200,
-      description: 'A human-readable message.',
-      examples: ['This is a test. If you can read it, the endpoint works.'],
-    }),
+    message: responseText(200, 'A human-readable message.', 'This is a test. If you can read it, the endpoint works.'),
   })
   .meta({ id: 'EndpointTest', description: 'What a test sends instead of a record.' });
 

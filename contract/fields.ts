@@ -138,24 +138,19 @@ function codeIn(codes: Codes, description: string, example: string) {
   return textWithRule(rule, 100, { description, example, upperCase: true }).meta(codeForm(codes));
 }
 
-export const currency = z.string().meta({
-  description: 'ISO 4217 currency code, in upper case.',
-  examples: ['USD'],
-  maxLength: 3,
-  pattern: '^[A-Z]{3}$',
-});
+/** A code in a response. */
+function codeOf({ length }: Codes, description: string, example: string) {
+  return z.string().meta({ description, examples: [example], maxLength: length, pattern: `^[A-Z]{${length}}$` });
+}
+
+export const currency = codeOf(currencies, 'ISO 4217 currency code, in upper case.', 'USD');
 export const currencyInput = codeIn(
   currencies,
   'ISO 4217 currency code; lower case is accepted and stored in upper case.',
   'USD',
 );
 
-const country = z.string().meta({
-  description: 'Two-letter country code (ISO 3166-1 alpha-2).',
-  examples: ['DE'],
-  maxLength: 2,
-  pattern: '^[A-Z]{2}$',
-});
+const country = codeOf(countries, 'Two-letter country code (ISO 3166-1 alpha-2).', 'DE');
 const countryInput = codeIn(
   countries,
   'Two-letter country code (ISO 3166-1 alpha-2); lower case is accepted and stored in upper case.',

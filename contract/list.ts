@@ -1,5 +1,6 @@
 /** The shape of every list: its parameters, and the page that it returns. */
 import { z } from 'zod';
+import { timestamp } from './fields.ts';
 import type { Kind } from './fields.ts';
 import { exampleCursor, exampleUrl } from './examples.ts';
 import { maximumWords } from './limits.ts';
@@ -11,6 +12,7 @@ import {
   searchParameter,
   textParameter,
 } from './parameters.ts';
+import { responseText } from './text.ts';
 import { idsParameter } from './value-parameters.ts';
 
 export const pageSize = { min: 1, max: 100, default: 25 } as const;
@@ -102,14 +104,11 @@ const pagination = z
       .max(pageSize.max)
       .meta({ description: 'The number of records per page, as requested.', examples: [25] }),
     hasMore: z.boolean().meta({ description: 'Whether another page follows.', examples: [true] }),
-    nextCursor: z
-      .string()
-      .nullable()
-      .meta({
-        maxLength: longestCursor,
-        description: 'The `cursor` of the next page; `null` on the last page.',
-        examples: [exampleCursor],
-      }),
+    nextCursor: responseText(
+      longestCursor,
+      'The `cursor` of the next page; `null` on the last page.',
+      exampleCursor,
+    ).nullable(),
     nextUrl: z
       .string()
       .nullable()
@@ -130,16 +129,9 @@ export function page<T extends z.ZodType>(record: T, name: string) {
         .max(pageSize.max)
         .meta({ description: 'The records of this page, in the requested order.' }),
       pagination,
-      syncedThrough: z
-        .string()
-        .nullable()
-        .meta({
-          description:
-            'On lists sorted by `updatedAt`: when `hasMore` is false, use this value as the next `updatedSince` to miss no change. `null` on other lists.',
-          format: 'date-time',
-          maxLength: 24,
-          examples: ['2026-03-01T09:30:00.123Z'],
-        }),
+      syncedThrough: timestamp(
+        'On lists sorted by `updatedAt`: when `hasMore` is false, use this value as the next `updatedSince` to miss no change. `null` on other lists.',
+      ).nullable(),
     })
     .meta({ id: `${name}List`, description: `A page of ${name.toLowerCase()}s.` });
 }

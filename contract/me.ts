@@ -4,7 +4,7 @@ import { z } from 'zod';
 import * as fields from './fields.ts';
 import { rateLimit } from './limits.ts';
 import { noParameters } from './list.ts';
-import { oneOf } from './text.ts';
+import { oneOf, responseText } from './text.ts';
 
 const plans = ['free', 'team'] as const;
 export type Plan = (typeof plans)[number];
@@ -17,19 +17,13 @@ const count = (description: string, example: number) =>
 
 const me = z
   .object({
-    label: z.string().meta({
-      maxLength: 300,
-      description: 'A label for this connection, on one line.',
-      examples: ['Northwind Traders (Zapier)'],
-    }),
+    label: responseText(300, 'A label for this connection, on one line.', 'Northwind Traders (Zapier)'),
     plan: oneOf(plans, { description: 'The organization’s plan.', example: 'team', typeName: 'Plan' }),
     organization: z
       .object({
         id: fields.id('organization'),
-        name: z
-          .string()
-          .meta({ maxLength: 200, description: 'Name of the organization.', examples: ['Northwind Traders'] }),
-        slug: z.string().meta({ maxLength: 100, description: 'Short name for URLs.', examples: ['northwind'] }),
+        name: responseText(200, 'Name of the organization.', 'Northwind Traders'),
+        slug: responseText(100, 'Short name for URLs.', 'northwind'),
         currency: fields.currency,
         createdAt: fields.timestamp('When the organization was created.', '2025-11-03T08:12:45.000Z'),
       })
@@ -37,12 +31,8 @@ const me = z
     key: z
       .object({
         id: fields.id('key'),
-        name: z.string().meta({ maxLength: 80, description: 'Name of the key.', examples: ['Zapier'] }),
-        maskedKey: z.string().meta({
-          maxLength: 30,
-          description: 'First and last characters of the key.',
-          examples: ['ak_live_1a2b…9f0e'],
-        }),
+        name: responseText(80, 'Name of the key.', 'Zapier'),
+        maskedKey: responseText(30, 'First and last characters of the key.', 'ak_live_1a2b…9f0e'),
         createdAt: fields.timestamp('When the key was created.', '2026-02-10T15:20:05.250Z'),
         lastUsedAt: fields
           .timestamp('When the key was last used, to the minute.', '2026-03-03T14:05:00.000Z')

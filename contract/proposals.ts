@@ -10,7 +10,7 @@ import { metadata } from './metadata.ts';
 import { choicesParameter, textParameter } from './parameters.ts';
 import { notModified, problems } from './responses.ts';
 import { codeParameter, idParameter } from './value-parameters.ts';
-import { oneOf, text } from './text.ts';
+import { oneOf, responseText, text } from './text.ts';
 
 export const proposalStatuses = ['draft', 'sent', 'viewed', 'accepted', 'declined', 'expired', 'canceled'] as const;
 export type ProposalStatus = (typeof proposalStatuses)[number];
@@ -55,19 +55,13 @@ const person = (description: string) =>
 const customerSummary = z
   .object({
     id: fields.id('customer'),
-    name: z.string().meta({ maxLength: 200, description: 'Display name.', examples: ['Vins et alcools Chevalier'] }),
-    companyName: z
-      .string()
-      .nullable()
-      .meta({ maxLength: 200, description: 'Company name.', examples: ['Vins et alcools Chevalier'] }),
+    name: responseText(200, 'Display name.', 'Vins et alcools Chevalier'),
+    companyName: responseText(200, 'Company name.', 'Vins et alcools Chevalier').nullable(),
     email: z
       .string()
       .nullable()
       .meta({ maxLength: 254, format: 'idn-email', description: 'Email address.', examples: ['paul@example.com'] }),
-    phone: z
-      .string()
-      .nullable()
-      .meta({ maxLength: 40, description: 'Phone number.', examples: ['26.47.15.10'] }),
+    phone: responseText(40, 'Phone number.', '26.47.15.10').nullable(),
     erasedAt: fields.erasedAt,
   })
   .meta({ id: 'CustomerSummary', description: 'The customer, with its current details.' });

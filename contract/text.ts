@@ -82,6 +82,10 @@ export function text(max: number, { description, example, multiline = false }: T
     .meta({ description, minLength: 1, maxLength: max, ...(example === undefined ? {} : { examples: [example] }) });
 }
 
+/** A text in a response: described, but not checked, because the server sends it. */
+export const responseText = (maxLength: number, description: string, example: string) =>
+  z.string().meta({ maxLength, description, examples: [example] });
+
 /** A rule as a Zod check. Each check runs only if all checks before it passed. */
 const asCheck =
   (rule: (value: string) => Failure | undefined) =>

@@ -84,8 +84,8 @@ export const groups: Record<string, Mutation[]> = {
     {
       what: 'a field that no handler returns: me',
       file: 'contract/me.ts',
-      from: '    label: z',
-      to: '    region: z.string(), label: z',
+      from: '    label: ',
+      to: '    region: z.string(), label: ',
       caught: ['server/api/me.ts', 'region'],
     },
   ],
