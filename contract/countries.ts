@@ -47,7 +47,6 @@ const furtherNames: Readonly<Record<string, string[]>> = {
   VE: ['Venezuela, Bolivarian Republic of'],
   VG: ['Virgin Islands, British'],
   VI: ['Virgin Islands, U.S.'],
-  VN: ['Viet Nam'],
 };
 
 /** Code → the English names, and the name in the country's main language. */
