@@ -1,11 +1,11 @@
 /** Customers: the people and companies that an organization sells to. */
-import { initContract } from '@ts-rest/core';
+import { ContractNoBody, initContract } from '@ts-rest/core';
 import { z } from 'zod';
 import * as fields from './fields.ts';
 import { idempotent, ifMatch, ifNoneMatch } from './headers.ts';
 import { createQuery, listQuery, noParameters, page, sortsBy } from './list.ts';
 import { metadata, metadataInput, metadataPatch } from './metadata.ts';
-import { notModified, problems } from './responses.ts';
+import { problems } from './responses.ts';
 import { choiceParameter, textParameter } from './parameters.ts';
 import { defaulted, emptiable, nullable, optional, serverSet, shapeOf } from './record.ts';
 import { tags, tagsInput } from './tags.ts';
@@ -154,7 +154,7 @@ export const customers = initContract().router({
     pathParams: customerId,
     headers: ifNoneMatch,
     query: noParameters,
-    responses: { 200: customer, 304: notModified, ...problems(404) },
+    responses: { 200: customer, 304: ContractNoBody, ...problems(404) },
     metadata: { operationId: 'getCustomer', tag },
   },
   create: {

@@ -1,5 +1,5 @@
 /** Items: the catalog of products and services that proposals are built from. */
-import { initContract } from '@ts-rest/core';
+import { ContractNoBody, initContract } from '@ts-rest/core';
 import { z } from 'zod';
 import { decimal, decimalInput } from './decimal.ts';
 import * as fields from './fields.ts';
@@ -9,7 +9,7 @@ import { metadata, metadataInput } from './metadata.ts';
 import { choiceParameter, textParameter } from './parameters.ts';
 import { optionalUnlessEmpty } from './parsed.ts';
 import { nullable, optional, required, shapeOf } from './record.ts';
-import { notModified, problems } from './responses.ts';
+import { problems } from './responses.ts';
 import { oneOf, text } from './text.ts';
 
 export const itemTypes = ['product', 'service'] as const;
@@ -126,7 +126,7 @@ export const items = initContract().router({
     pathParams: z.object({ itemId: fields.pathId('item') }),
     headers: ifNoneMatch,
     query: noParameters,
-    responses: { 200: item, 304: notModified, ...problems(404) },
+    responses: { 200: item, 304: ContractNoBody, ...problems(404) },
     metadata: { operationId: 'getItem', tag },
   },
   create: {

@@ -1,5 +1,5 @@
 /** Proposals: offers that an organization makes to a customer. Read-only in v1. */
-import { initContract } from '@ts-rest/core';
+import { ContractNoBody, initContract } from '@ts-rest/core';
 import { z } from 'zod';
 import { customer } from './customers.ts';
 import * as fields from './fields.ts';
@@ -8,7 +8,7 @@ import { lineItems, maximumLines, money } from './line-items.ts';
 import { beforeParameter, listQuery, noParameters, page, sinceParameter, sortsBy } from './list.ts';
 import { metadata } from './metadata.ts';
 import { choicesParameter, textParameter } from './parameters.ts';
-import { notModified, problems } from './responses.ts';
+import { problems } from './responses.ts';
 import { codeParameter, idParameter } from './value-parameters.ts';
 import { oneOf, responseText, text } from './text.ts';
 
@@ -181,7 +181,7 @@ export const proposals = initContract().router({
     pathParams: z.object({ proposalId: fields.pathId('proposal') }),
     headers: ifNoneMatch,
     query: noParameters,
-    responses: { 200: proposal, 304: notModified, ...problems(404) },
+    responses: { 200: proposal, 304: ContractNoBody, ...problems(404) },
     metadata: { operationId: 'getProposal', tag },
   },
 });

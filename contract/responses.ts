@@ -1,5 +1,4 @@
 /** The problems that an operation can respond with, by status. */
-import { ContractNoBody, type ContractNoBodyType } from '@ts-rest/core';
 import { problem } from './problem.ts';
 import type { problemCatalog } from './problems/catalog.ts';
 
@@ -13,6 +12,3 @@ export function problems<const S extends Status>(...statuses: S[]): Record<S, ty
 
 /** Every operation can respond with these, because they happen before the operation is reached. */
 export const commonProblems = problems(400, 401, 403, 408, 429, 431, 500, 501, 503);
-
-/** 304: the caller already has the current record. */
-export const notModified: ContractNoBodyType = ContractNoBody;
