@@ -46,12 +46,6 @@ const test = z
   })
   .meta({ id: 'EndpointTest', description: 'What a test sends instead of a record.' });
 
-const count = (description: string) =>
-  z
-    .number()
-    .int()
-    .meta({ minimum: 0, description, examples: [250] });
-
 const importSummary = z
   .object({
     resource: z.enum(['customers', 'items', 'proposals']).meta({
@@ -63,10 +57,10 @@ const importSummary = z
         '`completed`, or `interrupted` if the import was stopped early: the records that it had stored by then are kept.',
       examples: ['completed'],
     }),
-    created: count('How many records were created.'),
-    updated: count('How many records were updated.'),
-    unchanged: count('How many rows equaled the stored record.'),
-    rejected: count('How many rows were invalid and skipped.'),
+    created: fields.wholeNumber({ min: 0 }, 'How many records were created.', 250),
+    updated: fields.wholeNumber({ min: 0 }, 'How many records were updated.', 250),
+    unchanged: fields.wholeNumber({ min: 0 }, 'How many rows equaled the stored record.', 250),
+    rejected: fields.wholeNumber({ min: 0 }, 'How many rows were invalid and skipped.', 250),
     startedAt: fields.timestamp('When the import started: pass it to a list as `updatedSince` to read what it stored.'),
     endedAt: fields.timestamp('When the import ended.'),
   })

@@ -68,6 +68,18 @@ export function timestamp(description: string, example = '2026-03-01T09:30:00.12
     .meta({ description, format: 'date-time', maxLength: 24, examples: [example] });
 }
 
+/** A whole number in a response. */
+export const wholeNumber = (
+  { min, max = Number.MAX_SAFE_INTEGER }: { min: number; max?: number },
+  description: string,
+  example: number,
+) =>
+  z
+    .int()
+    .min(min)
+    .max(max)
+    .meta({ description, examples: [example] });
+
 /** Exactly one address, without a display name. */
 export const emailPattern =
   /^(?!\.)(?!.*\.\.)[^\s@"(),:;<>[\]\\]{1,64}(?<!\.)@(?:[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?\.)+(?!-)[\p{L}\p{N}\p{M}-]{2,63}(?<!-)$/u;

@@ -25,11 +25,7 @@ export const money = (what: string, example = '168.00') =>
 const lineItem = z
   .object({
     id: fields.id('line'),
-    position: z
-      .int()
-      .min(1)
-      .max(maximumLines)
-      .meta({ description: 'Position within the proposal, starting at 1.', examples: [1] }),
+    position: fields.wholeNumber({ min: 1, max: maximumLines }, 'Position within the proposal, starting at 1.', 1),
     itemId: fields.id('item', 'The catalog item; `null` if the line is not from the catalog.').nullable(),
     type: oneOf(itemTypes, { description: 'Whether this is a product or a service.', typeName: 'ItemType' }),
     name: lineTexts.name,

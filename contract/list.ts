@@ -1,6 +1,6 @@
 /** The shape of every list: its parameters, and the page that it returns. */
 import { z } from 'zod';
-import { timestamp } from './fields.ts';
+import { timestamp, wholeNumber } from './fields.ts';
 import type { Kind } from './fields.ts';
 import { exampleCursor, exampleUrl } from './examples.ts';
 import { maximumWords } from './limits.ts';
@@ -98,11 +98,7 @@ export const sortsBy = <const Field extends string>(field: Field) =>
 
 const pagination = z
   .object({
-    limit: z
-      .int()
-      .min(pageSize.min)
-      .max(pageSize.max)
-      .meta({ description: 'The number of records per page, as requested.', examples: [25] }),
+    limit: wholeNumber(pageSize, 'The number of records per page, as requested.', 25),
     hasMore: z.boolean().meta({ description: 'Whether another page follows.', examples: [true] }),
     nextCursor: responseText(
       longestCursor,

@@ -9,12 +9,6 @@ import { oneOf, responseText } from './text.ts';
 const plans = ['free', 'team'] as const;
 export type Plan = (typeof plans)[number];
 
-const count = (description: string, example: number) =>
-  z
-    .int()
-    .min(0)
-    .meta({ description, examples: [example] });
-
 const me = z
   .object({
     label: responseText(300, 'A label for this connection, on one line.', 'Northwind Traders (Zapier)'),
@@ -44,10 +38,14 @@ const me = z
       .meta({ description: 'The key of this request; its secret is never shown again.' }),
     rateLimit: z
       .object({
-        limit: count('Requests allowed per window.', rateLimit.limit),
-        remaining: count('Requests left in the current window.', 99),
-        windowSeconds: count('Length of the sliding window, in seconds.', rateLimit.windowSeconds),
-        resetSeconds: count('Seconds until the oldest counted request leaves the window.', 60),
+        limit: fields.wholeNumber({ min: 0 }, 'Requests allowed per window.', rateLimit.limit),
+        remaining: fields.wholeNumber({ min: 0 }, 'Requests left in the current window.', 99),
+        windowSeconds: fields.wholeNumber(
+          { min: 0 },
+          'Length of the sliding window, in seconds.',
+          rateLimit.windowSeconds,
+        ),
+        resetSeconds: fields.wholeNumber({ min: 0 }, 'Seconds until the oldest counted request leaves the window.', 60),
       })
       .meta({ description: 'The rate limit of this key.' }),
   })

@@ -1,6 +1,7 @@
 /** Every failure, from 400 to 503, has the shape of RFC 9457. */
 import { z } from 'zod';
 import { exampleId, exampleUrl } from './examples.ts';
+import { wholeNumber } from './fields.ts';
 import { maximumErrors } from './limits.ts';
 import { fieldCodes } from './problems/field-codes.ts';
 import { responseText } from './text.ts';
@@ -39,11 +40,7 @@ export const problem = z
       examples: [`${exampleUrl}/docs/errors#validation_failed`],
     }),
     title: responseText(100, 'The kind of problem, for people.', 'Validation failed'),
-    status: z
-      .int()
-      .min(400)
-      .max(599)
-      .meta({ description: 'The HTTP status.', examples: [422] }),
+    status: wholeNumber({ min: 400, max: 599 }, 'The HTTP status.', 422),
     detail: responseText(
       4000,
       'What went wrong in this request, and what to do.',

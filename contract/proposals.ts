@@ -89,11 +89,7 @@ export const proposal = z
     taxTotal: money('Sum of the taxes of all selected lines', '13.86'),
     total: money('subtotal − discountTotal + taxTotal', '181.86'),
     lineItems,
-    lineItemCount: z
-      .int()
-      .min(0)
-      .max(maximumLines)
-      .meta({ description: 'The number of lines.', examples: [1] }),
+    lineItemCount: fields.wholeNumber({ min: 0, max: maximumLines }, 'The number of lines.', 1),
     notes: proposalTexts.notes.nullable(),
     terms: proposalTexts.terms.nullable(),
     sentAt: happened('was first sent', '2026-03-01T10:00:00.000Z'),

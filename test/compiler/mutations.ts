@@ -128,8 +128,8 @@ export const groups: Record<string, Mutation[]> = {
     {
       what: 'a number that is a text in the contract',
       file: 'contract/me.ts',
-      from: '  z\n    .int()\n    .min(0)',
-      to: '  z\n    .string()',
+      from: `limit: fields.wholeNumber({ min: 0 }, 'Requests allowed per window.', rateLimit.limit)`,
+      to: 'limit: z.string()',
       caught: ['server/api/me.ts', `'number' is not assignable to type 'string'`],
     },
     {
