@@ -91,6 +91,9 @@ describe('an address in two organizations', () => {
     const to = (organization: string) => visiting.post('/settings/organization', { csrfToken, organization });
     expect((await to(publicId('organization', second.organization.id))).status).toBe(303);
     expect((await visiting.get(home)).text).toMatch(/selected[^>]*>\s*Second Ltd/);
+    // The session keeps it even without the cookie that later sessions read.
+    const [session = ''] = /settings\.session_token=[^;]*/.exec(visiting.cookie()) ?? [];
+    expect((await visit(world.url, { cookie: session }).get(home)).text).toMatch(/selected[^>]*>\s*Second Ltd/);
     expect((await visiting.get('/settings/members')).text).toContain(
       'Only admins of the organization can manage members.',
     );
