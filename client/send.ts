@@ -150,22 +150,24 @@ const reasons: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'the connection was closed before the response was complete',
 };
 
-/** Runtimes wrap the real cause of a failed `fetch`, some of them twice. */
+/** Runtimes wrap the real cause of a failed `fetch`, some of them twice. In Jest, the errors are of another realm. */
 function reasonOf(cause: unknown): string {
-  const chain: unknown[] = [];
-  for (let one = cause; one instanceof Error && chain.length < 5; one = one.cause) chain.push(one);
-  const codes = chain.map((one) => String(Reflect.get(Object(one), 'code')));
+  const chain: object[] = [];
+  for (let one = cause; isObject(one) && chain.length < 5; one = Reflect.get(one, 'cause')) chain.push(one);
+  const codes = chain.map((one) => String(Reflect.get(one, 'code')));
   const code = codes.find((one) => one in reasons);
   if (code !== undefined) return `${reasons[code]} (${code})`;
-  const messages = chain.map((one) => (one instanceof Error ? one.message : '')).filter((message) => message !== '');
+  const messages = chain.map((one) => String(Reflect.get(one, 'message') ?? '')).filter((message) => message !== '');
   return `no response: ${withoutQuery(messages.at(-1) ?? String(cause))}`;
 }
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /** Every response of the API is a JSON object; undefined for anything else. */
 function parseObject(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+    return isObject(value) && !Array.isArray(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -1,6 +1,7 @@
 /** Slow, broken and unexpected servers, to test the client's retries, timeouts and errors. */
 import { getEventListeners } from 'node:events';
 import { inspect } from 'node:util';
+import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ApiError, ConnectionError, createClient, TimeoutError } from '../../client/index.ts';
 import type { Attempt, Fetch, Wait } from '../../client/index.ts';
@@ -388,6 +389,13 @@ describe('responses that are not from the API', () => {
     const fetch = () => Promise.reject(new Error('proxy is asleep'));
     const proxied = createClient({ baseUrl: url, apiKey, fetch, maxRetries: 0 });
     expect(String(await caught(proxied.me.get()))).toContain('/v1/me: no response: proxy is asleep');
+  });
+
+  test('a refused connection says so in Jest, whose fetch throws errors of another realm', async () => {
+    const thrown = "Object.assign(new TypeError('fetch failed'), { cause: { code: 'ECONNREFUSED', message: '' } })";
+    const fetch = () => Promise.reject(runInNewContext(thrown));
+    const client = createClient({ baseUrl: 'http://localhost', apiKey, fetch, maxRetries: 0 });
+    expect(String(await caught(client.me.get()))).toMatch(/: connection refused\. Check .* \(ECONNREFUSED\)$/);
   });
 
   test('leaves out the query that the runtime mentions, as Deno does', async () => {
