@@ -1,5 +1,6 @@
 /** The deployment files of the operating guide: every file, command, option, variable and path in them exists. */
 import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../server/config.ts';
@@ -55,6 +56,21 @@ test('every environment variable is one that serve knows', async () => {
   expect(names.length).toBeGreaterThan(8);
   const [, known = ''] = (await helpOf('serve')).split('Environment:');
   expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(known))).toEqual([]);
+});
+
+test('Docker Compose builds from the folder whose files the Dockerfile copies', () => {
+  const [context] = all(compose, /^ {6}context: (\S+)$/gm);
+  const [file] = all(compose, /^ {6}dockerfile: (\S+)$/gm);
+  const folder = join(root, 'server/deployment', context ?? '');
+  expect(existsSync(join(folder, 'package-lock.json'))).toBe(true);
+  expect(readFileSync(join(folder, file ?? 'Dockerfile'), 'utf8')).toBe(dockerfile);
+});
+
+test('the commands for the first organization have these options', async () => {
+  const uses = [...guide.matchAll(/^npx proposal-api (organizations create|members add) (.+)$/gm)];
+  expect(uses.map(([, command]) => command)).toEqual(['organizations create', 'members add']);
+  for (const [, command = '', options = ''] of uses)
+    for (const option of all(options, /(--\w+)/g)) expect(await helpOf(...command.split(' '))).toContain(option);
 });
 
 test('the unit contains the directives that the guide explains', () => {
