@@ -33,7 +33,7 @@ function expectProblem(
 
 test.each(['existingId', 'currentEtag'] as const)('the description of %s names the codes that have it', (member) => {
   const having = Object.entries(problemCatalog).filter(([, { example }]) => Object.hasOwn(Object(example), member));
-  const named = problem.shape[member].description?.match(/(?<=`)\w+(?=`)/g);
+  const named = problem.shape[member].unwrap().description?.match(/(?<=`)\w+(?=`)/g);
   expect(named?.toSorted()).toEqual(having.map(([code]) => code).toSorted());
 });
 
