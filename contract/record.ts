@@ -1,6 +1,6 @@
 /** A record's fields, each declared once: how it reads in a response, and what a create and an update accept for it. */
 import { z } from 'zod';
-import { emptyIsAbsent, optionalUnlessEmpty, parsed, rejectEmpty } from './parsed.ts';
+import { emptyIsAbsent, optionalUnlessEmpty, rejectEmpty } from './parsed.ts';
 
 type Part = 'record' | 'create' | 'update';
 type Fields = Record<string, Partial<Record<Part, z.ZodType>>>;
@@ -47,7 +47,9 @@ export const serverSet = <T extends z.ZodType>(schema: T) => ({ record: schema, 
 function readOnly<T extends z.ZodType>(schema: T) {
   const [type, inner] = schema instanceof z.ZodNullable ? [['string', 'null'], schema.unwrap()] : ['string', schema];
   const meta = { ...z.globalRegistry.get(inner), ...schema.meta() };
-  return parsed<unknown, z.output<T>>((value) => value, { ...meta, readOnly: true, type }).optional();
+  // Any value: the server compares it with the stored one. Zod types it as `any`; this names what a caller sends.
+  const sent: z.ZodType<unknown, z.output<T>> = z.any().meta({ ...meta, readOnly: true, type });
+  return sent.optional();
 }
 
 type Shape<F extends Fields, P extends Part> = {
