@@ -75,7 +75,8 @@ function checkTime(timestamp: string, toleranceSeconds: number, now: Date): void
   if (!/^\d{1,12}$/.test(timestamp))
     throw new WebhookVerificationError('The header webhook-timestamp is not a valid time.');
   const age = now.getTime() / 1000 - Number(timestamp);
-  if (age > toleranceSeconds) throw new WebhookVerificationError('The request is too old.');
+  // Negated, so that NaN accepts no time.
+  if (!(age <= toleranceSeconds)) throw new WebhookVerificationError('The request is too old.');
   if (age < -toleranceSeconds) throw new WebhookVerificationError('The request is from the future: check the clock.');
 }
 

@@ -120,6 +120,9 @@ describe('a signed request', () => {
       await expect(
         unwrapWebhook(body, signed([secret], body, timestamp + seconds), secret, { now, toleranceSeconds: 600 }),
       ).rejects.toThrow(WebhookVerificationError);
+    // An environment variable that is not a number, or a time that cannot be read, must not accept every time.
+    for (const options of [{ now, toleranceSeconds: Number.NaN }, { now: new Date(Number.NaN) }])
+      await expect(unwrapWebhook(body, signed([secret]), secret, options)).rejects.toThrow(WebhookVerificationError);
   });
 
   test('is accepted with the old or the new secret while one replaces the other', async () => {
