@@ -1,6 +1,8 @@
 /** Runs the guide's receivers as separate programs: they accept signed requests, and nothing else. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -51,6 +53,7 @@ test.each(programs)(
         () => undefined,
       );
     await expect.poll(() => post(secret), { timeout: 120_000 }).toBe(204);
+    await sendHalf(port);
     expect(await post(newSecret())).toBe(400);
     expect(await post(secret, 'evt_3', body, body.replace('Zoë', 'Zoe'))).toBe(400);
     expect(await send({})).toBe(400);
@@ -62,6 +65,13 @@ test.each(programs)(
     await expect.poll(() => log).toContain(logged);
   },
 );
+
+/** A request that is cut off in the middle of its body. */
+async function sendHalf(port: number): Promise<void> {
+  const socket = connect(port, '127.0.0.1');
+  socket.end('POST / HTTP/1.1\r\nHost: receiver\r\nContent-Length: 100\r\n\r\n{');
+  await once(socket.resume(), 'close');
+}
 
 test('the request that the guide shows is valid with its secret, and with no other', async () => {
   const [, secret = ''] = /`(whsec_[^`]+)`/.exec(guide) ?? [];
