@@ -48,12 +48,21 @@ test.each(programs)(
       return send(headers, sent);
     };
     const send = (headers: Record<string, string>, sent = body) =>
-      fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body: sent }).then(
+      fetch(`http://127.0.0.1:${port}/`, {
+        method: 'POST',
+        headers,
+        body: sent,
+        signal: AbortSignal.timeout(15_000),
+      }).then(
         ({ status }) => status,
         () => undefined,
       );
     await expect.poll(() => post(secret), { timeout: 120_000 }).toBe(204);
     await sendHalf(port);
+    // Whoever connects and sends nothing must not keep others waiting.
+    const silent = connect(port, '127.0.0.1');
+    onTestFinished(() => void silent.destroy());
+    await once(silent, 'connect');
     expect(await post(newSecret())).toBe(400);
     expect(await post(secret, 'evt_3', body, body.replace('Zoë', 'Zoe'))).toBe(400);
     expect(await send({})).toBe(400);
