@@ -59,7 +59,7 @@ test.each(programs)(
       );
     await expect.poll(() => post(secret), { timeout: 120_000 }).toBe(204);
     await sendHalf(port);
-    // Whoever connects and sends nothing must not keep others waiting.
+    // A connection on which nothing is sent must not keep others waiting.
     const silent = connect(port, '127.0.0.1');
     onTestFinished(() => void silent.destroy());
     await once(silent, 'connect');
