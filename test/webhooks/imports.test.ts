@@ -2,7 +2,7 @@
 import type { QueryConfig } from 'pg';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { importFile } from '../../server/import/import-file.ts';
-import { switchEndpoint } from '../../server/webhooks/endpoints.ts';
+import { changeEndpoint, switchEndpoint } from '../../server/webhooks/endpoints.ts';
 import { readImports } from '../../server/webhooks/imports.ts';
 import { resend } from '../../server/webhooks/log.ts';
 import { waitingStatements } from '../locks.ts';
@@ -11,7 +11,7 @@ import { patientConnection } from '../patient.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import { useReceiver } from './receiver.ts';
-import { endpointTo, typesOf, until, webhookWorld } from './scene.ts';
+import { endpointTo, parts, typesOf, until, webhookWorld } from './scene.ts';
 
 const world = useWorld(webhookWorld);
 const row = (externalId: string, name = externalId) => ({ externalId, name });
@@ -160,6 +160,24 @@ describe('an import', () => {
     await running;
     await until(() => typesOf(summary).slice(1), ['import.completed']);
     expect(summary.received[1]?.event.data).toMatchObject({ created: 1, updated: 1 });
+  });
+
+  test('is not reported later to an endpoint that did not receive import.completed when it ended', async () => {
+    const { tenant, each, summary, endpoint } = await scene();
+    const receive = (events: string[]) => changeEndpoint(tenant.em(), tenant.admin, { id: endpoint.id, events }, parts);
+    const holder = await patientConnection(world.database.pool);
+    onTestFinished(() => holder.release());
+    // Nothing is found before this transaction ends.
+    await holder.query('begin');
+    await importInto(world, tenant).rows('customers', row('a'));
+    await receive(['customer.updated']);
+    await holder.query('commit');
+    await until(() => typesOf(each), ['customer.created']);
+    await receive(['customer.updated', 'import.completed']);
+    const [a] = (await tenant.client.customers.list({ externalId: 'a' })).data;
+    await tenant.client.customers.update(a?.id ?? '', { name: 'Ann' });
+    await until(() => typesOf(summary).includes('customer.updated'), true);
+    expect(typesOf(summary)).toEqual(['customer.updated']);
   });
 
   test('is not interrupted if it ends while it is being looked at', async () => {
