@@ -61,7 +61,8 @@ export async function readChanges(
     found.push({ kind: resource.kind, rows: rows.rows });
     until = rows.until;
   }
-  const changes: Change[] = [];
+  // An erasure may change more proposals in one transaction than a function takes arguments.
+  const changes: Change[][] = [];
   const further = await createdAndChanged(client, organizationId, { since: period.since, until });
   const ids = found.flatMap(({ rows }) => rows.map(({ id }) => id));
   const imported = await readImported(client, organizationId, [...ids, ...further.keys()]);
@@ -69,10 +70,10 @@ export async function readChanges(
     const inTime = rows.filter(({ updatedAt }) => updatedAt < until);
     // Changed between the two statements.
     for (const { id } of inTime) further.delete(id);
-    changes.push(...inTime.map((row) => changeOf(kind, row, imported, period.since)));
-    if (kind === 'proposal') changes.push(...(await newTurns(client, organizationId, inTime)));
+    changes.push(inTime.map((row) => changeOf(kind, row, imported, period.since)));
+    if (kind === 'proposal') changes.push(await newTurns(client, organizationId, inTime));
   }
-  return { changes: [...further.values(), ...changes], imported, until };
+  return { changes: [...further.values(), ...changes.flat()], imported, until };
 }
 
 async function readRows(

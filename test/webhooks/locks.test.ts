@@ -1,4 +1,5 @@
 /** Operations that change deliveries wait for one another, but never deadlock; each changes those of its endpoint only. */
+import type { QueryConfig } from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { setPlan } from '../../server/accounts/organizations.ts';
 import { batchSize } from '../../server/database/batches.ts';
@@ -19,6 +20,7 @@ import {
 } from '../../server/webhooks/deliveries.ts';
 import type { Target } from '../../server/webhooks/deliveries.ts';
 import { readBacklog } from '../../server/webhooks/backlog.ts';
+import { readChanges } from '../../server/webhooks/changes.ts';
 import { deliverTo, deliveryLimits } from '../../server/webhooks/deliver.ts';
 import { changeEndpoint, createEndpoint, removeEndpoint } from '../../server/webhooks/endpoints.ts';
 import { expireDeliveries } from '../../server/webhooks/expire.ts';
@@ -321,6 +323,23 @@ test('the search for changes finds each one, no matter how many there are, or ho
     own,
   );
   expect([state, ...rows]).toEqual(['caught up', { changed: 5_001, events: 5_001 }]);
+});
+
+test('the search for changes takes more changes of one transaction than a function takes arguments', async () => {
+  const [since, updatedAt, until] = ['2021-06-01', '2021-06-02', '2021-06-03'].map((day) => `${day}T00:00:00.000Z`);
+  if (!since || !updatedAt || !until) throw new Error('There are three days.');
+  const row = { createdAt: '2021-01-01T00:00:00.000Z', updatedAt, revision: 2, sent: updatedAt };
+  const rows = Array.from({ length: 150_000 }, (_, index) => ({ ...row, id: String(index) }));
+  // Storing so many proposals would take a minute.
+  const query = async (sent: string | QueryConfig) => {
+    const isRead =
+      typeof sent !== 'string' && sent.text.includes('from proposals t') && !sent.text.includes(' as kind');
+    return { rows: isRead ? rows : [] };
+  };
+  const client = { query: query as typeof database.pool.query };
+  const { changes } = await readChanges(client, uuidv7() as Target['organizationId'], { since, until });
+  expect(Map.groupBy(changes, ({ type }) => type).get('proposal.updated')).toHaveLength(150_000);
+  expect(Map.groupBy(changes, ({ type }) => type).get('proposal.sent')).toHaveLength(150_000);
 });
 
 test('a change is found after the clock was set back, even though the position is ahead of it', async () => {
