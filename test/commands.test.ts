@@ -7,7 +7,8 @@ import { chmod, mkdtemp, readFile, rm, writeFile, stat } from 'node:fs/promises'
 import { createServer } from 'node:net';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { printTable } from '../server/commands/command.ts';
 import { openEmbeddedPostgres } from '../server/embedded/postgres.ts';
 import { listen } from './ports.ts';
 import { helpOf, runCommand } from './command.ts';
@@ -282,4 +283,12 @@ describe('the commands', { shuffle: false }, () => {
     const second = await run('import', 'customers', file, '--organization', 'acme');
     expect(second.out).toContain('2 unchanged');
   });
+});
+
+test('a table may have more rows than a function takes arguments', () => {
+  const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  onTestFinished(() => written.mockRestore());
+  printTable(Array.from({ length: 150_000 }, (_, index) => ({ slug: `acme-${index}`, plan: 'team' })));
+  const lines = written.mock.calls.join('').split('\n');
+  expect([lines.length, lines[0], lines[1]]).toEqual([150_002, 'slug         plan', 'acme-0       team']);
 });

@@ -88,7 +88,7 @@ export function printList(
 export function printTable(rows: readonly Row[]): void {
   const [names = []] = rows.map(Object.keys);
   const lines = [names, ...rows.map((row) => Object.values(row).map((cell) => String(cell ?? '')))];
-  const widths = names.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  const widths = names.map((_, column) => lines.reduce((most, line) => Math.max(most, line[column]?.length ?? 0), 0));
   const aligned = lines.map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
-  if (rows.length > 0) printLines(...aligned.map((line) => line.trimEnd()));
+  if (rows.length > 0) for (const line of aligned) printLines(line.trimEnd());
 }
