@@ -65,6 +65,8 @@ export function rejectUnparsed(server: Server, responses: TrackedResponses, cont
     );
   });
   server.on('connect', (_: IncomingMessage, socket: Socket) => {
+    // Node has removed its own listener, without which a connection that is reset would end the process.
+    socket.on('error', () => undefined);
     const requestId = freshId('request');
     reject(socket, new Problem('malformed_request', { fault: 'connect' }), { ...context, requestId });
   });

@@ -1,7 +1,10 @@
 /** Requests that Node's parser rejects, and those that Node would answer on its own. */
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { connect } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { rejectUnparsed, trackResponses } from '../../server/http/unparsed.ts';
 import { exchange, lastBody } from '../exchange.ts';
 import { useWorld } from '../world.ts';
 
@@ -96,6 +99,28 @@ describe('an unusual, invalid or unsupported HTTP/1.1 request', () => {
     const text = await exchange(world.url, 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n');
     expect(text).toMatch(/^HTTP\/1.1 400 /);
     expect(lastBody(text)).toMatchObject({ code: 'malformed_request', detail: expect.stringContaining('CONNECT') });
+  });
+
+  test('a connection that is reset after CONNECT ends nothing else', async () => {
+    const server = createServer();
+    const log: unknown[] = [];
+    rejectUnparsed(server, trackResponses(server), { publicUrl: world.url, log: (line) => log.push(line) });
+    const accepted = once(server, 'connection') as Promise<[Socket]>;
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const client = connect(port, '127.0.0.1', () => {
+      client.write('CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n');
+    });
+    const [socket] = await accepted;
+    await once(client, 'data');
+    // Without one, the reset would be an uncaught exception.
+    expect(socket.listenerCount('error')).toBe(1);
+    client.resetAndDestroy();
+    await new Promise((resolve) => socket.once('close', resolve));
+    expect(socket.errored).toMatchObject({ code: 'ECONNRESET' });
+    expect(log).toMatchObject([{ status: 400 }]);
+    server.close();
   });
 
   test.each([
