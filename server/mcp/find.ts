@@ -58,7 +58,8 @@ async function readPage({ route, shown: chosen, input }: Reading, { call, pause 
     const { body, records: found = [] } = await call(route, { query });
     return { found, next: Object(Object(body).pagination).nextCursor };
   };
-  const isLong = withLines && Number(limit) > mostWithLines && Number(limit) <= 100;
+  // An object with its own `toString` cannot be converted to a number.
+  const isLong = withLines && typeof limit !== 'object' && Number(limit) > mostWithLines && Number(limit) <= 100;
   const whole = await page(isLong ? mostWithLines : limit);
   const fitting = await howManyFit(whole.found, shown, pause);
   // A shorter page is read again, to get its own cursor.

@@ -66,6 +66,7 @@ test('an argument that is not text is named, whatever its members are', async ()
       ['find_customers', { metadata: { a: value } }],
       ['find_customers', { fields: [value] }],
       ['find_customers', { q: value }],
+      ['find_proposals', { limit: value, includeLineItems: true }],
     ] as const) {
       const { isError, text } = await callTool(tenant, name, given);
       expect([isError, text], JSON.stringify(given)).toEqual([
