@@ -98,8 +98,9 @@ async function howManyFit(found: readonly string[], shown: readonly string[], pa
 function withinBounds(record: Record<string, unknown>): Record<string, unknown> {
   const { lineItems, ...head } = record;
   if (!Array.isArray(lineItems) || sizeOf(record) <= mostBytes) return withoutLongest(record);
-  let bytes = sizeOf(head);
-  const over = lineItems.findIndex((line) => (bytes += sizeOf(line)) > mostBytes);
+  let bytes = sizeOf({ ...head, lineItems: [] });
+  // With the comma between two lines.
+  const over = lineItems.findIndex((line) => (bytes += sizeOf(line) + 1) > mostBytes);
   const shown = lineItems.slice(0, Math.max(over, 1));
   return withoutLongest({ ...head, lineItems: shown, nextLineItemsAfter: Object(shown.at(-1)).position });
 }

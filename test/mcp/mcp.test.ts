@@ -6,7 +6,8 @@ import { forOrganization } from '../../server/database/tenant.ts';
 import { Rejections } from '../../server/limits/rejections.ts';
 import { proposalIndex, proposalSelection } from '../../server/records/proposal.ts';
 import { readSums, sumBounds } from '../../server/records/sums.ts';
-import { notFilters } from '../../server/mcp/find.ts';
+import { getTool, notFilters } from '../../server/mcp/find.ts';
+import { mostBytes, sizeOf } from '../../server/mcp/result.ts';
 import { proposal } from '../records.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
@@ -76,6 +77,16 @@ test('an argument that is not text is named, whatever its members are', async ()
     }
   }
   expect(world.log.filter(({ error }) => error !== undefined)).toEqual([]);
+});
+
+test('of a proposal that is one byte too long, all lines but the last are shown', async () => {
+  const { run } = getTool('get_proposal', v1.proposals.get, { idName: 'proposalId', hint: '' });
+  const lines = Array.from({ length: 100 }, (_, index) => ({ position: index + 1, name: 'x'.repeat(185) }));
+  const body = { id: 'prp_1', notes: 'x', lineItems: lines };
+  body.notes = 'x'.repeat(mostBytes + 2 - sizeOf(body));
+  const calling = { call: async () => ({ body }), pause: () => undefined };
+  const shown = await run({ proposalId: 'prp_1', includeLineItems: true }, calling);
+  expect(shown).toEqual({ ...body, lineItems: lines.slice(0, -1), nextLineItemsAfter: 99 });
 });
 
 describe('POST /mcp', () => {
