@@ -143,7 +143,8 @@ export const replaceSecret = (
     const secret = newSecret();
     const nowMs = Date.parse(await transactionStartOf(inner, actor));
     const endsAt = new Date(nowMs + replacementHours[overlap] * 3_600_000).toISOString();
-    const earlier = overlap === 'now' ? [] : endpoint.secrets.map((one) => ({ ...one, endsAt: one.endsAt ?? endsAt }));
+    const current = endpoint.secrets.filter((one) => one.endsAt === null || Date.parse(one.endsAt) > nowMs);
+    const earlier = overlap === 'now' ? [] : current.map((one) => ({ ...one, endsAt: one.endsAt ?? endsAt }));
     endpoint.secrets = [{ sealed: seal.seal(secret, id), endsAt: null }, ...earlier].slice(0, maximumSecrets);
     // A process that is signing with the old secret alone notices that it lost the lease.
     Object.assign(endpoint, unleased);

@@ -117,3 +117,21 @@ test('a replaced secret signs alongside the new ones until its overlap ends', as
     await replaceSecret(tenant.em(), tenant.admin, { id, overlap: 'week' }, parts);
   expect((await findEndpoint(tenant.em(), id)).secrets).toHaveLength(5);
 });
+
+test('secrets whose overlap has ended take no place of one that still signs', async () => {
+  const tenant = await world.organization();
+  const { endpoint } = await endpointTo(tenant, await useReceiver());
+  const { id } = endpoint;
+  await replaceSecret(tenant.em(), tenant.admin, { id, overlap: 'week' }, parts);
+  for (let count = 0; count < 3; count += 1)
+    await replaceSecret(tenant.em(), tenant.admin, { id, overlap: 'day' }, parts);
+  const oldest = await tenant.em().transactional(async (em) => {
+    const stored = await lockEndpoint(em, id);
+    const past = new Date(Date.now() - 60_000).toISOString();
+    stored.secrets = stored.secrets.map((one, index) => ([1, 2, 3].includes(index) ? { ...one, endsAt: past } : one));
+    return stored.secrets.at(-1);
+  });
+  await replaceSecret(tenant.em(), tenant.admin, { id, overlap: 'day' }, parts);
+  const { secrets } = await findEndpoint(tenant.em(), id);
+  expect([secrets.length, secrets.at(-1)]).toEqual([3, oldest]);
+});
