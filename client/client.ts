@@ -16,8 +16,7 @@ import { isPlainObject } from './url.ts';
  */
 export function createClient(options: ClientOptions): Client {
   // JavaScript callers can leave it out.
-  const given: unknown = options;
-  if (typeof given !== 'object' || given === null) {
+  if (!isPlainObject(options)) {
     throw new TypeError("Pass the API's URL and a key: createClient({ baseUrl: 'https://api.example.com', apiKey })");
   }
   const call = createCall(options);

@@ -83,8 +83,8 @@ export class TimeoutError extends ConnectionError {
 
 /** Checks only what the client itself relies on. */
 function isProblem(body: unknown): body is Problem {
-  if (typeof body !== 'object' || body === null) return false;
-  return 'code' in body && typeof body.code === 'string' && 'errors' in body && Array.isArray(body.errors);
+  const { code, errors } = Object(body) as Partial<Problem>;
+  return typeof code === 'string' && Array.isArray(errors);
 }
 
 function foreignResponse(headers: PlatformHeaders): string {

@@ -1,5 +1,6 @@
 /** Sends a request, and retries it while that can help. */
 import { ApiError, ConnectionError, TimeoutError } from './errors.ts';
+import { isPlainObject } from './url.ts';
 import type { FetchInit, FetchResponse, PlatformHeaders, PlatformSignal } from './platform.ts';
 
 /** The part of `fetch` that the client uses. That of the platform, undici or node-fetch can be passed as it is. */
@@ -167,7 +168,7 @@ const isObject = (value: unknown): value is object => typeof value === 'object' 
 function parseObject(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) && !Array.isArray(value) ? value : undefined;
+    return isPlainObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

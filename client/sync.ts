@@ -13,6 +13,9 @@ export type SyncPage<Page extends PageShape> = {
   checkpoint: string;
 };
 
+/** Stands for the time in the checkpoints of a first sync. Not nothing: a store that trims text would change them. */
+const noTime = '-';
+
 type Start = { since?: string | Date | null | undefined; checkpoint?: string | null | undefined };
 
 /**
@@ -42,7 +45,8 @@ export class Sync<Page extends PageShape> implements AsyncIterable<RecordOf<Page
     const parts = checkpoint.split(' ');
     // The time before it may contain spaces.
     this.#cursor = parts.length > 1 ? parts.pop() : undefined;
-    this.#syncedThrough = parts.join(' ') || null;
+    const time = parts.join(' ');
+    this.#syncedThrough = time === '' || time === noTime ? null : time;
   }
 
   /** The time to store and pass as the next `since`: RFC 3339, or `null` before the first loop has completed. */
@@ -55,7 +59,8 @@ export class Sync<Page extends PageShape> implements AsyncIterable<RecordOf<Page
     for await (const { data, pagination, syncedThrough } of this.#changed()) {
       const cursor = pagination.hasMore ? pagination.nextCursor : null;
       const through = cursor === null ? syncedThrough : this.#syncedThrough;
-      yield { data, erased: data.filter(isErased), checkpoint: [through ?? '', cursor ?? ''].join(' ').trimEnd() };
+      const checkpoint = [through ?? noTime, cursor ?? ''].join(' ').trimEnd();
+      yield { data, erased: data.filter(isErased), checkpoint };
       // Only now has the loop stored the page.
       this.#syncedThrough = through;
     }

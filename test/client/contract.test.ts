@@ -97,7 +97,9 @@ describe('a request', () => {
   test.each([
     ['2026-03-01T00:00:00Z', { updatedSince: '2026-03-01T00:00:00Z' }],
     ['2026-03-01T00:00:00Z c1', { updatedSince: '2026-03-01T00:00:00Z', cursor: 'c1' }],
+    ['- c1', { cursor: 'c1' }],
     [' c1', { cursor: 'c1' }],
+    ['-', {}],
   ])('of a sync begins at its checkpoint %j', async (checkpoint, query) => {
     const { client, requests } = recorder();
     for await (const _ of client.items.sync({ checkpoint }));

@@ -120,7 +120,8 @@ describe('sync', () => {
       // Each round is a process that dies after storing one page.
       for await (const page of client.customers.sync({ limit: 2, checkpoint }).pages()) {
         seen.push(...page.data.map(({ name }) => name));
-        checkpoint = page.checkpoint;
+        // Some stores trim what they keep.
+        checkpoint = page.checkpoint.trim();
         expect(page.erased).toEqual([]);
         return;
       }
