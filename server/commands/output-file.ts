@@ -35,7 +35,7 @@ export async function writeFile<T>(file: string, write: (output: Writable) => Pr
     output?.destroy();
     if (output && !isDirect) await rm(partial, { force: true });
     const code = systemCode(error);
-    if (typeof code === 'string' && /^(ENOENT|EACCES|EISDIR|ENOTDIR|ENOSPC|EDQUOT|EROFS)$/.test(code)) {
+    if (typeof code === 'string' && /^(ENOENT|EACCES|EISDIR|ENOTDIR|ENAMETOOLONG|ENOSPC|EDQUOT|EROFS)$/.test(code)) {
       throw new UsageError(`${file} cannot be written (${code})`, { cause: error });
     }
     throw error;

@@ -153,6 +153,7 @@ describe('the import command', () => {
     ['/nowhere/rejected.csv', 'ENOENT'],
     ['/dev/null/rejected.csv', 'ENOTDIR'],
     [tmpdir(), 'EISDIR'],
+    [join(tmpdir(), 'x'.repeat(250)), 'ENAMETOOLONG'],
   ])('imports nothing if the report of rejected rows cannot be written to %s', async (rejects, code) => {
     const tenant = await world.organization();
     const answer = await runOn(tenant, 'externalId,name\nC-1,Ana\n', '--rejects', rejects);
