@@ -3,9 +3,12 @@
 /** Makes Excel recognize UTF-8. */
 export const byteOrderMark = '\uFEFF';
 
-/** Text that a spreadsheet would run as a formula, and text that an import would mistake for an escaped formula. */
-const dangerous = /^'*[=+\-@\t\r]/;
-const escaped = /^'+[=+\-@\t\r]/;
+/**
+ * Text that a spreadsheet would run as a formula, and text that an import would mistake for an escaped formula. Those for
+ * Japanese and Chinese may take full-width signs for plain ones.
+ */
+const dangerous = /^'*[=+\-@\t\r＝＋－＠]/;
+const escaped = /^'+[=+\-@\t\r＝＋－＠]/;
 const plainNumber = /^-?\d+(?:[.,]\d+)?$/;
 
 /** A leading apostrophe makes a formula plain text. */
