@@ -11,7 +11,7 @@ import type pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { UsageError } from '../config.ts';
 import { endOfTable, linesIn, linesOf, nextLine, rowsOf } from './backup-lines.ts';
-import { appliedMigrations, migrate } from './migrate.ts';
+import { appliedMigrations, migrate, tableSchema } from './migrate.ts';
 import { migrations } from './migrations/list.ts';
 import { withConnection } from './orm.ts';
 import type { Address } from './orm.ts';
@@ -113,7 +113,7 @@ async function tablesInOrder(client: pg.ClientBase): Promise<Table[]> {
         join pg_class f on f.oid = k.confrelid join pg_namespace fn on fn.oid = f.relnamespace
         where k.contype = 'f' and k.conrelid = c.oid and k.confrelid <> c.oid) as "refersTo"
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where c.relkind = 'r' and n.nspname in (current_schema(), 'sign_in') and c.relname <> 'migrations'
+    where c.relkind = 'r' and n.nspname in (${tableSchema}, 'sign_in') and c.relname <> 'migrations'
       and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')
     order by 1`);
   const ordered: typeof rows = [];

@@ -24,14 +24,15 @@ export async function migrate({ pool, address }: Migrated, onProgress = (_line: 
   return withConnection(address, run, await loadMigrator(pool));
 }
 
-/** Where the search_path finds the table or would create it. Without this, MikroORM looks in `public`. */
-const place = `select coalesce(
+/** SQL: the schema in which the search_path finds the tables, or would create them; it may be a later one of the path. */
+export const tableSchema = `coalesce(
   (select nspname from pg_class c join pg_namespace n on n.oid = relnamespace where c.oid = to_regclass('migrations')),
-  current_schema()) as schema`;
+  current_schema())`;
 
 async function loadMigrator(pool: Database['pool']): Promise<Pick<Options, 'extensions' | 'migrations' | 'schema'>> {
   const { Migrator } = await import('@mikro-orm/migrations');
-  const { rows } = await pool.query<{ schema: string | null }>(place);
+  // Without this, MikroORM looks in `public`.
+  const { rows } = await pool.query<{ schema: string | null }>(`select ${tableSchema} as schema`);
   const list = migrations.map(async ({ name, load }) =>
     Object.values(await load()).map((only) => ({ name, class: only })),
   );

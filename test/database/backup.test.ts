@@ -267,6 +267,15 @@ test.each([
   expect(rowCount).toBe(source.keys.length);
 });
 
+test('backs up tables that are not in the first schema of the search_path', async () => {
+  const { pool, address } = await opened();
+  await migrate({ pool, address });
+  const before = await writeBackup(address, new PassThrough().resume());
+  // By default, the search_path begins with the schema that has the name of the role, if there is one.
+  await pool.query('create schema authorization current_user');
+  expect(await writeBackup(address, new PassThrough().resume())).toBe(before);
+});
+
 test('reports a file that cannot be written in one sentence', async () => {
   const backup = start(['backup', '/nowhere/all.backup'], { DATABASE_URL: sourceUrl });
   await backup.exited;
