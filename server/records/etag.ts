@@ -2,12 +2,12 @@
 
 type Versioned = { revision: number; updatedAt: string };
 
-/** `other` is the revision of the record that is shown with this one, if any. */
-export function etagOf({ revision, updatedAt }: Versioned, other: number | null = null): string {
-  // The time distinguishes versions with the same revision, such as those before and after a backup was restored.
-  const version = `${revision}-${inBase36(msOf(updatedAt))}`;
-  return other === null ? `"${version}"` : `"${version}-${other}"`;
-}
+/** `other` is the record that is shown with this one, if any. */
+export const etagOf = (record: Versioned, other?: Versioned): string =>
+  other === undefined ? `"${versionOf(record)}"` : `"${versionOf(record)}-${versionOf(other)}"`;
+
+/** The time distinguishes versions with the same revision, such as those before and after a backup was restored. */
+const versionOf = ({ revision, updatedAt }: Versioned): string => `${revision}-${inBase36(msOf(updatedAt))}`;
 
 // A page has many ETags, and V8's own Date.parse and toString(36) would take 0.7 µs for each.
 

@@ -20,7 +20,7 @@ import { select, storedProperties } from './selection.ts';
 const stored = storedProperties(Proposal, ['organizationId', 'customerKey', 'search', 'transactionStart']);
 const ofLine = storedProperties(ProposalLine, ['organizationId', 'proposalId']);
 
-const ofCustomer = ['name', 'companyName', 'email', 'phone', 'erasedAt', 'revision'] as const;
+const ofCustomer = ['name', 'companyName', 'email', 'phone', 'erasedAt', 'revision', 'updatedAt'] as const;
 const one = { customer: relatedTo(Customer, { id: 'customerId' }, ofCustomer) };
 const whole = { customer: relatedTo(Customer, { id: 'customerId' }, customerProperties) };
 const many = { lines: relatedTo(ProposalLine, { proposalId: 'id' }, ofLine, 'position') };
@@ -99,8 +99,11 @@ export const presentListed = (row: ProposalRow): ListedProposal => ({
   createdAt: row.createdAt,
   updatedAt: row.updatedAt,
   // The proposal shows its customer: a change to either is a new version.
-  etag: etagOf(row, row['customer.revision']),
+  etag: etagOf(row, versionOfCustomer(row)),
 });
+
+const versionOfCustomer = ({ 'customer.revision': revision, 'customer.updatedAt': updatedAt }: ProposalRow) =>
+  revision === null || updatedAt === null ? undefined : { revision, updatedAt };
 
 function summaryOf(row: ProposalRow): ListedProposal['customer'] {
   if (row.customerId === null || row['customer.name'] === null) return null;

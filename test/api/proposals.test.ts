@@ -66,6 +66,23 @@ describe('GET /v1/proposals/{proposalId}', () => {
     expect(after.data).toEqual({ ...body, etag: after.etag, customer: { ...body.customer, name: 'Åsa B.' } });
   });
 
+  test('has another ETag for a customer that was changed again after a restore or failover lost its last change', async () => {
+    const tenant = await world.organization();
+    const { customers, proposals } = tenant.client;
+    const customer = await customers.create({ name: 'Åsa', externalId: 'C-1' });
+    const draft = { externalId: 'P-1', number: 'P-1', title: 'T', status: 'draft', customerExternalId: 'C-1' };
+    await importInto(world, tenant).rows('proposals', draft);
+    const id = (await proposals.list({ externalId: 'P-1' })).data[0]?.id ?? '';
+    await customers.update(customer.id, { name: 'Lost' });
+    const { data, etag } = await proposals.get.withResponse(id);
+    expect(data.customer?.name).toBe('Lost');
+    const lose = `update customers set name = $2, revision = 1, updated_at = $3 where organization_id = $1`;
+    await world.database.pool.query(lose, [tenant.organization.id, customer.name, customer.updatedAt]);
+    await customers.update(customer.id, { name: 'Kept' });
+    const again = await tenant.call('GET', `/v1/proposals/${id}`, undefined, { 'if-none-match': String(etag) });
+    expect(again).toMatchObject({ status: 200, body: { customer: { name: 'Kept' } } });
+  });
+
   test('stores a change in the last digit of a total of more than 16 digits', async () => {
     const tenant = await world.organization();
     const { rows } = importInto(world, tenant);

@@ -33,9 +33,10 @@ type SetByServer = 'id' | 'createdAt' | 'updatedAt' | 'etag' | 'erasedAt';
 const created = '2026-01-02T03:04:05.006Z';
 const updated = '2026-01-02T03:04:06.007Z';
 const erasedAt = '2026-01-02T03:04:07.008Z';
-/** For the first version, changed at that time; a proposal's ETag also has its customer's version. */
-const etags = new Map([['/v1/proposals', `"1-${Date.parse(updated).toString(36)}-1"`]]);
-const etagIn = (path: string) => etags.get(path) ?? `"1-${Date.parse(updated).toString(36)}"`;
+/** The first version, changed at that time. */
+const version = `1-${Date.parse(updated).toString(36)}`;
+/** A proposal's ETag also has its customer's version. */
+const etagIn = (path: string) => (path === '/v1/proposals' ? `"${version}-${version}"` : `"${version}"`);
 const time = (day: number) => `2026-02-${String(day).padStart(2, '0')}T10:11:12.0${String(day).padStart(2, '0')}Z`;
 
 const customer: Omit<Customer, SetByServer> = {
@@ -148,7 +149,7 @@ const complete: Record<string, (tenant: Tenant) => Promise<Stored>> = {
   },
   async '/v1/proposals'(tenant) {
     const { id: customerId } = await tenant.client.customers.create(customer);
-    await setColumns(world, tenant, '/v1/customers', customerId, { erasedAt });
+    await setColumns(world, tenant, '/v1/customers', customerId, { erasedAt, createdAt: created, updatedAt: updated });
     const { id: itemId } = await tenant.client.items.create({ type: 'product', name: 'Other', unitPrice: '1' });
     const stored = storedId('item', itemId) ?? null;
     const id = await proposal(tenant, {
