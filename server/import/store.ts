@@ -17,6 +17,9 @@ const indexed = {
   proposal_lines: ['id', 'proposal_id'],
 } satisfies Record<ImportKind | 'proposal_lines', string[]>;
 
+/** For a temporary table like a stored one. A later release may have added columns that need their defaults. */
+export const like = (table: string): string => `like ${table} including defaults`;
+
 type Named = { name: string };
 export type Store = Awaited<ReturnType<typeof openStore>>;
 
@@ -26,7 +29,7 @@ export async function openStore(session: Session, orm: Database['orm'], organiza
   await session.command('set enable_hashjoin = off; set enable_mergejoin = off');
   for (const [name, columns] of Object.entries(dry ? indexed : {})) {
     const indexes = columns.map((column) => `create index on planned_${name} (${column})`);
-    await session.command([`create temp table planned_${name} (like ${name})`, ...indexes].join('; '));
+    await session.command([`create temp table planned_${name} (${like(name)})`, ...indexes].join('; '));
   }
   const tableOf = <T extends object>(entity: EntityName<T>) => recordTable(entity, () => orm);
   const store = {

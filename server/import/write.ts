@@ -2,7 +2,7 @@
 import { renameInProposals } from '../records/customer.ts';
 import type { Work } from './kind.ts';
 import type { Plan } from './plan.ts';
-import { plannedIn } from './store.ts';
+import { like, plannedIn } from './store.ts';
 import type { Store } from './store.ts';
 import type { RecordTable, Values } from '../records/record-table.ts';
 
@@ -40,7 +40,7 @@ async function update(store: Store, table: RecordTable, changed: readonly Values
   const { session } = store;
   const staged = `staged_${table.name}`;
   // Dropped with the transaction, so that nothing is left on a connection that a pooler shares.
-  await session.command(`create temp table ${staged} (like ${table.name}) on commit drop`);
+  await session.command(`create temp table ${staged} (${like(table.name)}) on commit drop`);
   await copy(store, staged, table, changed);
   if (table === store.customers && !store.dry) await session.query(renamed);
   await session.query(
