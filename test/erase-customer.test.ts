@@ -1,13 +1,19 @@
 import { describe, expect, inject, test } from 'vitest';
+import { createOrganization } from '../server/accounts/organizations.ts';
+import { migrate } from '../server/database/migrate.ts';
+import { openDatabase } from '../server/database/orm.ts';
 import type { Database } from '../server/database/orm.ts';
 import { forOrganization } from '../server/database/tenant.ts';
+import { Customer } from '../server/entities/customer.ts';
+import { importFile } from '../server/import/import-file.ts';
 import { eraseCustomer } from '../server/records/erase-customer.ts';
 import { releaseExternalId } from '../server/records/erased-external-ids.ts';
 import { readEvents, writeEvent } from '../server/records/audit-log.ts';
 import { Redaction } from '../server/records/redaction.ts';
 import { storedId } from '../server/records/public-id.ts';
 import { runCommand } from './command.ts';
-import { fetchRecord, importInto } from './import/importing.ts';
+import { ownDatabase } from './database.ts';
+import { fetchRecord, importInto, withFile } from './import/importing.ts';
 import { useWorld } from './world.ts';
 import type { Tenant } from './world.ts';
 import { waitingStatements } from './locks.ts';
@@ -307,7 +313,29 @@ describe('an erased customer', () => {
 test('names of three characters and more are replaced as whole words, and found whatever they contain', () => {
   const redaction = new Redaction(['Ann', 'Al', String.raw`50%_a\b`], ['May']);
   expect(redaction.redact('ANN, Al, Anna and Joann in may with May')).toBe('***, Al, Anna and Joann in may with ***');
-  expect(redaction.patterns).toEqual(['%Ann%', String.raw`%50\%\_a\\b%`]);
+  expect(redaction.patterns).toEqual(['[Aa][nN][nN]', String.raw`50%_[aA]\\[bB]`]);
+});
+
+test('finds a name in another case, whatever letters the locale of the database knows', async () => {
+  const { url, drop } = await ownDatabase(undefined, "template0 encoding 'UTF8' locale_provider libc locale 'C'");
+  const database = await openDatabase({ url });
+  try {
+    await migrate(database);
+    const fields = { name: 'Acme', slug: 'acme', plan: 'team', currency: 'EUR' } as const;
+    const organization = await createOrganization(database, fields);
+    const tenant = forOrganization(database, organization.id);
+    const customer = JSON.stringify({ externalId: 'C-1', name: 'Jörg Øst', companyName: 'Οδυσσεύς (1)' });
+    await withFile('c.jsonl', customer, (file) => importFile({ database, organization, kind: 'customers', file }));
+    for (const detail of ['Key for JÖRG ØST', 'ΟΔΥΣΣΕΎΣ (1)', 'Joerg'])
+      await writeEvent(tenant.em(), { action: 'key_renamed', memberId: null, detail });
+    const { id } = await tenant.em().findOneOrFail(Customer, {});
+    expect(await eraseCustomer(tenant, id, null)).toBe(true);
+    const details = (await readEvents(tenant.em(), 'change', 10)).map(({ detail }) => detail);
+    expect(details.toReversed()).toEqual(['Key for ***', '***', 'Joerg', expect.stringMatching(/^cus_/)]);
+  } finally {
+    await database.orm.close();
+    await drop();
+  }
 });
 
 describe('a write that waits for an erasure', () => {

@@ -56,7 +56,7 @@ export async function eraseCustomer(tenant: Tenant, id: string, memberId: string
     await eraseInProposals(scope, id, new Redaction(names, words));
     await eraseInDeliveries(scope, id, redaction);
     await eraseInResponses(scope, publicId('customer', id), { ...changes, erasedAt }, redaction);
-    const mentions = 'detail ilike any($2) or previous ilike any($2)';
+    const mentions = 'detail ~ any($2) or previous ~ any($2)';
     await eraseWhere(scope, [AuditEvent, auditErasure], redaction, [mentions, redaction.patterns]);
     await eraseInUploads(scope, redaction, new Redaction([...names, ...words]), erasedAt);
     return true;
@@ -141,7 +141,7 @@ async function eraseInDeliveries(scope: Scope, customerId: string, redaction: Re
 }
 
 async function eraseInResponses(scope: Scope, id: string, changes: object, redaction: Redaction): Promise<void> {
-  const mentions = 'position($2 in body) > 0 or key ilike any($3)';
+  const mentions = 'position($2 in body) > 0 or key ~ any($3)';
   const responses = [IdempotencyKey, responseErasure(id, changes)] as const;
   await eraseWhere(scope, responses, redaction, [mentions, id, redaction.patterns]);
 }
@@ -149,7 +149,7 @@ async function eraseInResponses(scope: Scope, id: string, changes: object, redac
 /** The files themselves are removed by the processes that have them: see Uploads. The audit log names them too. */
 async function eraseInUploads(scope: Scope, redaction: Redaction, ofFiles: Redaction, erasedAt: string): Promise<void> {
   await eraseWhere(scope, [Upload, uploadErasure], ofFiles, ['true']);
-  const mentions = `action = 'records_imported' and detail ilike any($2)`;
+  const mentions = `action = 'records_imported' and detail ~ any($2)`;
   await eraseWhere(scope, [AuditEvent, auditErasure], ofFiles, [mentions, ofFiles.patterns]);
   await eraseWhere(scope, [ImportMapping, mappingErasure], redaction, ['true']);
   await scope[statements].query('update uploads set erased_at = $2 where organization_id = $1', [erasedAt]);
