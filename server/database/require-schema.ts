@@ -24,6 +24,26 @@ export async function requireSettings({ pool }: Pick<Database, 'pool'>): Promise
     throw new UsageError('its setting track_activities is off, so syncs and webhooks would miss changes. Turn it on.');
 }
 
+/**
+ * Throws a UsageError if syncs and webhooks would miss changes: a role sees the transactions only of roles whose privileges
+ * it has. The role that a connection uses may differ from the one that logged in, and a pooler may log in as another.
+ */
+export async function requireVisibleTransactions({ pool, control }: Pick<Database, 'pool' | 'control'>): Promise<void> {
+  const pools = [pool, control];
+  const found = await Promise.all(pools.map((each) => each.query<{ login: string }>('select session_user as login')));
+  const logins = found.flatMap(({ rows }) => rows.map(({ login }) => login));
+  for (const each of pools) {
+    const { rows } = await each.query<{ role: string; login: string }>(hiddenLogins, [logins]);
+    for (const { role, login } of rows)
+      throw new UsageError(
+        `The database role ${role} may not see the transactions of ${login}, so syncs and webhooks would miss changes. Run: grant pg_read_all_stats to ${role}`,
+      );
+  }
+}
+
+const hiddenLogins = `select current_user as role, login from unnest($1::name[]) as login
+  where not (pg_has_role(login, 'usage') or pg_has_role('pg_read_all_stats', 'usage'))`;
+
 /** Before the first migration: other encodings reject, or misread, most of the world's names. */
 export async function requireUnicode({ pool }: Pick<Database, 'pool'>): Promise<void> {
   const { rows } = await pool.query<{ server_encoding: string }>('show server_encoding');

@@ -5,10 +5,12 @@ import { readerName } from '../database/server-settings.ts';
 
 /**
  * A standby cannot see the transactions of its primary: there, pg_current_xact_id fails, and the list is a 503. With
- * track_activities off, no transaction can be seen, so this fails, too.
+ * track_activities off, no transaction can be seen, so this fails, too; and it fails for a role that may not even see its
+ * own connection, because it is not the role that logged in.
  */
 export const syncBound = `select case when pg_is_in_recovery() then pg_current_xact_id()::text::timestamptz
     when current_setting('track_activities') = 'off' then concat('track_activities is off: ', now())::timestamptz
+    when bool_or(pid = pg_backend_pid() and xact_start is null) then concat('transactions are hidden: ', now())::timestamptz
     else date_trunc('milliseconds', least(now(), min(xact_start))) end as at from pg_stat_activity
   where datname = current_database() and backend_type is distinct from 'autovacuum worker'
   and application_name is distinct from '${readerName}'`;

@@ -1,6 +1,8 @@
 /** If the database cannot be used, a command says why in one sentence and exits. */
 import dns from 'node:dns';
 import { expect, inject, test, vi } from 'vitest';
+import { openDatabase } from '../../server/database/orm.ts';
+import { requireVisibleTransactions } from '../../server/database/require-schema.ts';
 import { runCommand } from '../command.ts';
 import { administer, ownDatabase } from '../database.ts';
 import { hasPgBouncer, startPgBouncer } from './pgbouncer.ts';
@@ -34,6 +36,24 @@ test('rejects a database that hides its transactions', async () => {
     expect(await list(new URL(url))).toEqual(refused(why));
   } finally {
     await drop();
+  }
+});
+
+test('rejects a role that does not see the transactions of a role that logged in', async () => {
+  const { pool, orm, reads } = await openDatabase({ url: inject('databaseUrl') });
+  // A role that the tests may take; a pooler may log in as another.
+  const url = new URL(inject('databaseUrl'));
+  url.searchParams.set('options', '-c role=pg_signal_backend');
+  const other = await openDatabase({ url: url.href });
+  try {
+    await requireVisibleTransactions({ pool, control: reads });
+    const why =
+      /^The database role pg_signal_backend may not see the transactions of \w+, so .+ pg_read_all_stats to pg/;
+    for (const pools of [other, { pool, control: other.control }])
+      await expect(requireVisibleTransactions(pools)).rejects.toThrow(why);
+  } finally {
+    await orm.close();
+    await other.orm.close();
   }
 });
 

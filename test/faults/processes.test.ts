@@ -84,6 +84,17 @@ test.each<[what: string, setting: string | undefined, problem: string]>([
   expect({ status, out, err }).toEqual({ status: 1, out: '', err: sentence });
 });
 
+test('reports a pooler whose role does not see all transactions in one sentence, before anything is served', async () => {
+  const { url, drop } = await migratedDatabase();
+  cleanups.push(drop);
+  const pooler = new URL(url);
+  pooler.searchParams.set('options', '-c role=pg_signal_backend');
+  const environment = { DATABASE_URL: url, DATABASE_POOLER_URL: pooler.href, PORT: '0' };
+  const { status, out, err } = await runCommand(['serve'], environment);
+  expect([status, out]).toEqual([1, '']);
+  expect(err).toMatch(/^error: The database role pg_signal_backend may not see the transactions of [^\n]+\n$/);
+});
+
 test('warns at startup of too few connections, of stores and folders that cannot be used, and of a read-only database', async () => {
   const { url, name, drop } = await migratedDatabase();
   cleanups.push(drop);

@@ -101,6 +101,18 @@ describe('syncedThrough', () => {
       }
     });
 
+    test('is an error for a role that does not see the transactions of the one that logged in', async () => {
+      const client = await alone.database.pool.connect();
+      try {
+        // A role that the tests may take.
+        await client.query('begin; set local role pg_signal_backend');
+        await expect(syncBoundOf(client)).rejects.toThrow(/transactions are hidden/);
+      } finally {
+        await client.query('rollback');
+        client.release();
+      }
+    });
+
     test('does not wait for an export or a backup, which only read', async () => {
       const tenant = await alone.organization();
       const { database } = alone;

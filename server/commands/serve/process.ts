@@ -6,6 +6,7 @@ import { UsageError } from '../../config.ts';
 import type { Config } from '../../config.ts';
 import { openConfiguredDatabase, requirePooler } from '../../database/open.ts';
 import type { ConfiguredDatabase } from '../../database/open.ts';
+import { requireVisibleTransactions } from '../../database/require-schema.ts';
 import { standardLog, warningLog } from '../../http/log.ts';
 import type { Metrics } from '../../http/metrics.ts';
 import { serve } from './server.ts';
@@ -29,6 +30,7 @@ export async function serveProcess(config: Config, stop: StopSignal, { demo }: {
   const database = await openConfiguredDatabase(config, isWorker ? {} : { onProgress: printLines });
   try {
     await requirePooler(database, config);
+    await requireVisibleTransactions(database);
     if (stop.isReceived()) return;
     const limiter = await openLimiter(config);
     const parts = { config, stop, demo: demo && !isWorker, database, limiter };
