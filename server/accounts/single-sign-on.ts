@@ -115,7 +115,7 @@ export class SingleSignOn {
 
 async function discover({ issuer, clientId, clientSecret }: Provider): Promise<openid.Configuration> {
   const url = new URL(issuer);
-  const config = await openid.discovery(url, clientId, clientSecret, undefined, {
+  const config = await openid.discovery(url, clientId, clientSecret, authentication(clientSecret), {
     [openid.customFetch]: boundedFetch,
     timeout: bounds.requestSeconds,
     // The operator chose the address; inside a private network it may have no TLS.
@@ -126,6 +126,14 @@ async function discover({ issuer, clientId, clientSecret }: Provider): Promise<o
   openid.buildAuthorizationUrl(config, {});
   return config;
 }
+
+/** In the body only if the provider says that it reads it there: every other reads the header (RFC 8414, 2). */
+const authentication =
+  (secret: string): openid.ClientAuth =>
+  (server, ...request) => {
+    const readsBody = server.token_endpoint_auth_methods_supported?.includes('client_secret_post');
+    return (readsBody ? openid.ClientSecretPost : openid.ClientSecretBasic)(secret)(server, ...request);
+  };
 
 /** Undefined if the provider has not verified it. Throws if the provider does not confirm who the person is. */
 async function verifiedEmail(

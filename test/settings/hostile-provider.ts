@@ -29,13 +29,16 @@ export async function startHostileProvider(): Promise<{
   const server = createServer((request, response) => answer(request, response));
   const issuer = `http://localhost:${await listen(server)}`;
 
-  function answer({ url = '' }: IncomingMessage, response: ServerResponse): void {
+  function answer({ url = '', headers }: IncomingMessage, response: ServerResponse): void {
     const { lies } = state;
     const path = url.split('?')[0] ?? '';
+    const method = headers.authorization?.startsWith('Basic ') ? 'client_secret_basic' : 'client_secret_post';
+    const { token_endpoint_auth_methods_supported: methods = ['client_secret_basic'] } = lies.metadata ?? {};
+    const isDenied = path === '/token' && ![methods].flat().includes(method);
     if (path === lies.silent) return;
     response.setHeader('Content-Type', 'application/json');
     if (path === lies.endless) return flood(response);
-    if (path === lies.denied) return void response.writeHead(401).end('{"error":"invalid_client"}');
+    if (path === lies.denied || isDenied) return void response.writeHead(401).end('{"error":"invalid_client"}');
     const bodies: Record<string, () => unknown> = {
       '/.well-known/openid-configuration': () => ({
         issuer,

@@ -307,6 +307,21 @@ describe('with a provider that lies', () => {
     expect((await visit(world.url).get(failedAt)).text).toContain('Try again, or sign in with your password.');
   });
 
+  test.each([
+    { supported: undefined },
+    { supported: ['client_secret_basic', 'private_key_jwt'] },
+    { supported: ['client_secret_post'] },
+    { supported: ['client_secret_basic', 'client_secret_post'] },
+  ])('gets the client secret as its configuration says: $supported', async ({ supported }) => {
+    const metadata = { token_endpoint_auth_methods_supported: supported };
+    // After a failure, its configuration is read again.
+    const forget = () => attempt({ denied: '/token' });
+    await forget();
+    provider.lies = { metadata };
+    expect(await attempt({ metadata, token: { email, email_verified: true } })).toBe(home);
+    await forget();
+  });
+
   test('may move: its configuration is read again after five minutes', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     onTestFinished(() => void vi.useRealTimers());
