@@ -115,7 +115,8 @@ async function fetchClient(id: string, sender: Sender): Promise<ConnectClient> {
       'invalid_client',
       'A client_id that is a URL must be in its normalized form, with a path, and without a fragment or password.',
     );
-  const headers = { accept: 'application/json' };
+  // Many hosts reject requests that do not say who sends them.
+  const headers = { accept: 'application/json', 'user-agent': 'Proposal-API-Connect/1.0' };
   const { status, error, response } = await sender.send({ method: 'GET', url: id, headers, body: '' });
   if (status !== 200) {
     const reason = error ?? `It responded with status ${status}.`;

@@ -93,7 +93,7 @@ function sendRequest(
 ): Promise<Response> {
   const options = {
     method,
-    headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
+    headers: { ...headers, ...(method === 'POST' && { 'content-length': String(Buffer.byteLength(body)) }) },
     agent,
     lookup: pinnedTo(addresses),
     signal,

@@ -1,6 +1,6 @@
 /** Applications whose client_id is the URL of a document that describes them. */
 import { createServer } from 'node:http';
-import type { ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { createClients } from '../../server/connect/clients.ts';
@@ -16,8 +16,10 @@ const strict = useWorld({ clock: quickClock() });
 
 let host = '';
 const fetched: string[] = [];
-const server = createServer(({ url = '', method }, response) => {
+let lastHeaders: IncomingHttpHeaders = {};
+const server = createServer(({ url = '', method, headers }, response) => {
   fetched.push(`${method} ${url}`);
+  lastHeaders = headers;
   const answer = answers[url];
   if (answer) answer(response);
   else response.writeHead(404).end();
@@ -93,6 +95,17 @@ describe('a client_id that is a URL', () => {
       expect([path, status]).toEqual([path, 400]);
       expect(text).toContain(`The application&#39;s document at ${host} ${fault}`);
     }
+  });
+
+  test('is requested as RFC 9110 describes, by a client that says who it is', async () => {
+    const { visiting } = await scene(world);
+    await visiting.get(pathOf(asking(publish('/asked.json'))));
+    expect(lastHeaders).toEqual({
+      host,
+      accept: 'application/json',
+      'user-agent': 'Proposal-API-Connect/1.0',
+      connection: 'keep-alive',
+    });
   });
 
   test('is fetched again after a failure', async () => {
