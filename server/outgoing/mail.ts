@@ -36,7 +36,9 @@ export function createMailer({ url, from }: MailOptions): Mailer {
       const { createTransport } = await import('nodemailer');
       // Before it connects, nobody else listens.
       const socket = new Socket().on('error', () => undefined);
-      const sending = createTransport({ url, socket, connectionTimeout: withinMs }, { from }).sendMail(mail);
+      // Otherwise, the programs that report a person's absence would reply to the sender (RFC 3834).
+      const defaults = { from, headers: { 'Auto-Submitted': 'auto-generated' } };
+      const sending = createTransport({ url, socket, connectionTimeout: withinMs }, defaults).sendMail(mail);
       const late = new Error(`The mail server did not accept the mail within ${withinMs / 1000} seconds.`);
       // Repeated, because a socket that is destroyed before it connects connects anyway.
       const timer = setInterval(() => socket.destroy(late), withinMs);

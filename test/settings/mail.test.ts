@@ -50,6 +50,7 @@ describe('an invitation', () => {
     const [sent] = received(email);
     expect(sent).toMatchObject({ from: 'api@acme.example', to: [email] });
     expect(sent?.text).toContain('Subject: Ann Lee invited you to Acme');
+    expect(sent?.text).toMatch(/^Auto-Submitted: auto-generated$/m);
     expect(linkIn(sent?.text)).toBe(linkIn(invited.text));
   });
 
