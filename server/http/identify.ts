@@ -34,6 +34,9 @@ export function identify({ log, usage }: { log: Log; usage: UsageLog }) {
       });
       if (key && !isStreamProbe(request, response)) usage.record(usageOf(method, path, response, key));
     });
+    // HTTP/1.0 has no chunks: what follows them may be part of this request (RFC 9112, 6.1).
+    if (request.httpVersion === '1.0' && 'transfer-encoding' in request.headers)
+      response.setHeader('Connection', 'close');
     requireUnambiguousHeaders(request);
   };
 }
@@ -82,9 +85,9 @@ function usageOf(method: string, path: string, response: Response, key: Authenti
 function requireUnambiguousHeaders({ headers, rawHeaders, httpVersion }: Request): void {
   // Node itself rejects what does not end in chunked, and ignores the encodings before it.
   if (headers['transfer-encoding']?.includes(',')) throw new Problem('unsupported_transfer_encoding');
-  const hosts = valuesOf('host', rawHeaders).filter((host) => host !== '').length;
-  if (hosts === 0 && httpVersion === '1.1') throw new Problem('malformed_request', { fault: 'no_host' });
-  if (hosts > 1) throw new Problem('malformed_request', { fault: 'two_hosts' });
+  const hosts = valuesOf('host', rawHeaders);
+  if (!hosts.some(Boolean) && httpVersion === '1.1') throw new Problem('malformed_request', { fault: 'no_host' });
+  if (hosts.length > 1) throw new Problem('malformed_request', { fault: 'two_hosts' });
   if (valuesOf('authorization', rawHeaders).length > 1) {
     throw new Problem('malformed_request', { fault: 'two_authorizations' });
   }

@@ -125,6 +125,7 @@ describe('an unusual, invalid or unsupported HTTP/1.1 request', () => {
 
   test.each([
     ['two Host headers', '1.1\r\nHost: a\r\nHost: b', 'The Host header appears twice.'],
+    ['two Host headers, of which one is empty', '1.1\r\nHost:\r\nHost: b', 'The Host header appears twice.'],
     ['an empty Host header', '1.1\r\nHost:', 'The Host header is missing.'],
   ])('%s: a 400 problem', async (_, text, sentence) => {
     const received = await exchange(world.url, `GET /healthz HTTP/${text}\r\nConnection: close\r\n\r\n`);
@@ -134,6 +135,13 @@ describe('an unusual, invalid or unsupported HTTP/1.1 request', () => {
 
   test('HTTP/1.0, as of simple health checks, needs no Host header', async () => {
     expect(await exchange(world.url, 'GET /healthz HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1.1 200 /);
+  });
+
+  test('HTTP/1.0 has no chunks, so nothing after a request with them counts as another request', async () => {
+    const chunked = 'Transfer-Encoding: chunked\r\nConnection: keep-alive\r\n\r\n0\r\n\r\n';
+    const smuggled = 'GET /healthz HTTP/1.0\r\n\r\n';
+    const received = await exchange(world.url, `GET /healthz HTTP/1.0\r\n${chunked}${smuggled}`);
+    expect(received.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200']);
   });
 
   test('an error in a pipelined request waits for the response before it', async () => {
