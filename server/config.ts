@@ -118,7 +118,9 @@ const variables = {
       'OpenID provider for single sign-on; its redirect URL is `PUBLIC_URL` followed by `/settings/oidc/callback`',
   }),
   OIDC_CLIENT_ID: text(1).optional().register(descriptions, { meaning: 'client ID registered with the provider' }),
-  OIDC_CLIENT_SECRET: text(1).optional().register(descriptions, { meaning: 'client secret' }),
+  OIDC_CLIENT_SECRET: text(1).optional().register(descriptions, {
+    meaning: 'client secret; sent in the body if the provider says that it reads it there, otherwise by HTTP Basic',
+  }),
   TRUSTED_PROXIES: number(0, 10, 'a whole number').default(0).register(descriptions, {
     meaning:
       'number of trusted proxies that append to `X-Forwarded-For`; used to find the IP address of the client for sign-in limits',
