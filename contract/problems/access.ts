@@ -57,10 +57,11 @@ export const accessProblems = {
   api_key_revoked: plainRow({
     status: 401,
     title: 'API key revoked',
-    detail: `This API key was revoked. To continue, ${createKey}.`,
+    detail: `This API key was revoked or replaced. Use the key that replaced it, or ${createKey}.`,
     headers: rejected,
-    meaning: 'An admin of the organization revoked the key.',
-    remedy: 'Ask for another key. A revoked key cannot be reactivated.',
+    meaning:
+      'An admin of the organization revoked or replaced the key, or the application that it was issued to has disconnected.',
+    remedy: 'Use the key that replaced it, or ask for another. A revoked key cannot be reactivated.',
   }),
   api_key_expired: plainRow({
     status: 401,

@@ -13,6 +13,12 @@ export const maskedKey = ({ prefix, lastFour }: Pick<ApiKey, 'prefix' | 'lastFou
 export const isLive = ({ revokedAt, endsAt, transactionStart, createdAt }: ApiKey): boolean =>
   revokedAt === null && (endsAt === null || endsAt > (transactionStart ?? createdAt));
 
+/** How a key that no longer works came to its end. */
+export function endOf({ revokedAt, replacedBy }: ApiKey): 'Revoked' | 'Expired' | 'Replaced' {
+  if (revokedAt !== null) return 'Revoked';
+  return replacedBy === null ? 'Expired' : 'Replaced';
+}
+
 export async function findKey(em: ScopedEntityManager, id: string, lock?: typeof forUpdate): Promise<ApiKey> {
   const key = await em.findOne(ApiKey, { id, organizationId: organizationOf(em) }, lock);
   if (!key) throw new Problem('unknown', { sentence: 'This organization has no such key.' });

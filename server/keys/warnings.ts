@@ -4,7 +4,7 @@ import type { ScopedEntityManager } from '../database/tenant.ts';
 import { ApiKey } from '../entities/organization.ts';
 import { KeyWarning } from '../entities/usage.ts';
 import type { WarningCause } from '../entities/usage.ts';
-import { isLive, lockKey, newestFirst } from './list.ts';
+import { endOf, isLive, lockKey, newestFirst } from './list.ts';
 import { readRecentTallies } from './usage-report.ts';
 import type { Tally } from './usage-report.ts';
 
@@ -83,12 +83,14 @@ function failing({ success, client_error: rejected, server_error: failed }: Tall
   return `fails more than it succeeds: ${failures} of ${all} requests since yesterday. Its page says why.`;
 }
 
-function endedKeySentences({ revokedAt, endsAt, lastUsedAt }: ApiKey, nowMs: number): Sentences {
+const ends = { Revoked: 'was revoked', Expired: 'has expired', Replaced: 'was replaced' };
+
+function endedKeySentences(key: ApiKey, nowMs: number): Sentences {
+  const { revokedAt, endsAt, lastUsedAt } = key;
   const endedMs = Date.parse(revokedAt ?? endsAt ?? '');
   const usedMs = Date.parse(lastUsedAt ?? '');
   if (!(usedMs > endedMs + warningBounds.graceMs && usedMs > nowMs - dayMs)) return {};
-  const how = revokedAt === null ? 'has expired' : 'was revoked';
-  return { ended: `${how}, but a tool still uses it. Give that tool another key, or switch it off.` };
+  return { ended: `${ends[endOf(key)]}, but a tool still uses it. Give that tool another key, or switch it off.` };
 }
 
 /** Returns the warnings that were not mailed lately, and marks them as mailed, so only one process sends them. */

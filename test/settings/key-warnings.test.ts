@@ -112,6 +112,24 @@ describe('a key that needs attention', () => {
     const visiting = await signIn(world, await someone(world, tenant));
     expect(warningsIn((await visiting.get('/settings/api-keys')).text)).toEqual([]);
   });
+
+  test('was revoked, replaced or has expired, as the list of keys says', async () => {
+    const tenant = await world.organization();
+    const [revoked, replaced, expired] = await Promise.all(
+      ['Revoked', 'Replaced', 'Expired'].map((name) => keyNamed(tenant, name)),
+    );
+    if (!revoked || !replaced || !expired) throw new Error('Three keys.');
+    const ends = `ends_at = now() - interval '1 hour', last_used_at = now()`;
+    await change(world, revoked, `revoked_at = now() - interval '2 hours', ${ends}, replaced_by = '${expired.id}'`);
+    await change(world, replaced, `${ends}, replaced_by = '${expired.id}'`);
+    await change(world, expired, ends);
+    const advice = 'but a tool still uses it. Give that tool another key, or switch it off.';
+    expect((await readWarnings(tenant.em())).map(({ sentence }) => sentence).toSorted()).toEqual([
+      `“Expired” has expired, ${advice}`,
+      `“Replaced” was replaced, ${advice}`,
+      `“Revoked” was revoked, ${advice}`,
+    ]);
+  });
 });
 
 test('keys at their limit for minutes are reported once, and no more than 20,000 are remembered', () => {

@@ -76,9 +76,13 @@ describe('replacing a key', () => {
       [tenant.organization.id],
     );
     laterMs += 1000;
-    expect((await tenant.call('GET', '/v1/me')).status).toBe(401);
+    const { body } = await tenant.call('GET', '/v1/me');
+    const detail = 'This API key was revoked or replaced. Use the key that replaced it, or create another';
+    expect(body).toMatchObject({ status: 401, detail: expect.stringContaining(detail) });
     expect((await visiting.get('/settings/api-keys')).text).toMatch(/Replaced<\/span>\s*<small>stopped working/);
-    expect((await visiting.get(keyPath)).text).toContain('Replaced</span>');
+    const page = (await visiting.get(keyPath)).text;
+    expect(page).toContain('Replaced</span>');
+    expect(page).toContain('An admin of the organization revoked or replaced the key,');
   });
 
   test('happens once per form, and once per key', async () => {

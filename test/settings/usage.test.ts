@@ -190,7 +190,7 @@ describe('usage', () => {
     expect(text).toMatch(
       /3 times, <time[^>]*>just now<\/time><\/th>[\s\S]*GET \/v1\/customers<[\s\S]*api_key_revoked<\/a>/,
     );
-    expect(text).toContain('An admin of the organization revoked the key.');
+    expect(text).toContain('An admin of the organization revoked or replaced the key,');
     // Written after a response; if that fails on a busy machine, with the next request.
     const lastUse = async () => {
       await tenant.call('GET', '/v1/customers');

@@ -2,7 +2,7 @@
 import { nameLength } from '../../../records/name.ts';
 import type { ApiKey } from '../../../entities/organization.ts';
 import type { ReplacementPeriod } from '../../../keys/issue.ts';
-import { isLive, maskedKey } from '../../../keys/list.ts';
+import { endOf, isLive, maskedKey } from '../../../keys/list.ts';
 import type { KeyOverview } from '../../../keys/list.ts';
 import { readWarnings } from '../../../keys/warnings.ts';
 import type { Warning } from '../../../keys/warnings.ts';
@@ -51,12 +51,6 @@ const creator = ({ createdBy, clientHost }: ApiKey, { memberNames }: KeyOverview
 /** Without a member, its application revoked the key, or its authorization code was used twice: Activity says which. */
 const revoker = ({ revokedBy }: ApiKey, memberNames: MemberNames): string =>
   revokedBy === null ? 'automatically' : `by ${memberNames.nameOf(revokedBy)}`;
-
-/** How a key that no longer works came to its end. */
-export function endOf({ revokedAt, replacedBy }: ApiKey): string {
-  if (revokedAt !== null) return 'Revoked';
-  return replacedBy === null ? 'Expired' : 'Replaced';
-}
 
 function status(key: ApiKey, { memberNames }: KeyOverview, onTeam: boolean): Html {
   if (key.revokedAt)
