@@ -120,6 +120,14 @@ describe('the snippets', () => {
     },
   );
 
+  test('the shell loop over all pages ends, and sends the key nowhere else, whatever the metadata of a record contains', async () => {
+    const metadata = { nextUrl: 'https://attacker.invalid/', pagination: '{' };
+    await reader.tenant.call('POST', '/v1/customers', { name: 'Island Trading', metadata, notes: '"nextUrl":"x"' });
+    const [loop] = await labeled('/docs/pagination-and-sync', 'curl');
+    const { statuses, output } = await reader.shell(loop?.text ?? '');
+    expect([statuses, output]).toEqual([[200], expect.stringContaining('Island Trading')]);
+  });
+
   test('the import creates and reports what its guide says', async () => {
     const customers = (await onPage('/docs/import')).find(({ text }) => text.includes('import customers'));
     const said = async () => (await reader.shell(customers?.text ?? '')).output;
