@@ -22,6 +22,9 @@ export const metadataLimits = { keys: 50, keyLength: 40, valueLength: 500, filte
 /** A metadata key. `__proto__` would vanish from a plain object, so it could never be stored. */
 export const metadataKeyPattern = /^(?!__proto__$)[A-Za-z0-9_.-]{1,40}$/;
 
+/** What `metadataKeyPattern` allows, in words. */
+export const metadataKeyRule = `1 to ${metadataLimits.keyLength} characters from A–Z a–z 0–9 _ . -`;
+
 /** Words in one search. */
 export const maximumWords = 8;
 

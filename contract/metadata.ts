@@ -1,19 +1,18 @@
 /** Metadata: a caller's own data on a record, as keys and strings. */
 import { z } from 'zod';
 import { withoutExponent } from './decimal.ts';
-import { metadataKeyPattern, metadataLimits } from './limits.ts';
+import { metadataKeyPattern, metadataKeyRule, metadataLimits } from './limits.ts';
 import { alsoAccepted, parsed } from './parsed.ts';
 import { cleanText, failure } from './text.ts';
 import type { Failure } from './text.ts';
 
 const { keys, keyLength, valueLength } = metadataLimits;
-const keyRule = `1 to ${keyLength} characters from A–Z a–z 0–9 _ . -`;
 const metadataSchema = {
   type: 'object',
   additionalProperties: { type: 'string', maxLength: valueLength },
   propertyNames: { pattern: '^[A-Za-z0-9_.-]{1,40}$', not: { enum: ['__proto__'] } },
   maxProperties: keys,
-  description: `Your own key-value pairs: up to ${keys} keys (${keyRule}), each with a string of up to ${valueLength} characters.`,
+  description: `Your own key-value pairs: up to ${keys} keys (${metadataKeyRule}), each with a string of up to ${valueLength} characters.`,
   examples: [{ segment: 'retail', 'crm.owner': 'north' }],
 };
 const scalars = 'Numbers and booleans are accepted too, and become strings.';
@@ -32,7 +31,8 @@ const keysOfPatch = 2 * keys;
 function metadataEntry(key: string, value: unknown): string | null | Failure {
   if (key.length > keyLength) return failure('too_long', `is a key of more than ${keyLength} characters`, key);
   if (key === '__proto__') return failure('invalid_characters', 'is a reserved name; choose another key', key);
-  if (!metadataKeyPattern.test(key)) return failure('invalid_characters', `is not a valid key: ${keyRule}`, key);
+  if (!metadataKeyPattern.test(key))
+    return failure('invalid_characters', `is not a valid key: ${metadataKeyRule}`, key);
   if (value === null) return null;
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
     return failure('invalid_type', 'must be a string', value);

@@ -1,4 +1,5 @@
 /** What can be wrong with one field of a body, with the meaning and remedy of each code for the documentation. */
+import { metadataKeyRule } from '../limits.ts';
 
 export const fieldCatalog = {
   required: { meaning: 'The field is missing.', remedy: 'Give it a value.' },
@@ -54,8 +55,9 @@ export const fieldCatalog = {
       'Leave it out. A PATCH may contain it as long as it has the stored value, so that you can send a record back whole.',
   },
   invalid_characters: {
-    meaning: 'The text has control characters, half of a surrogate pair, or a long run of combining marks.',
-    remedy: 'Remove them; long texts may have tabs and line breaks.',
+    meaning:
+      'The text has control characters, half of a surrogate pair, or a long run of combining marks; or a `metadata` key has a space or another character that keys may not have.',
+    remedy: `Remove them; long texts may have tabs and line breaks. Check the keys of \`metadata\` (${metadataKeyRule}).`,
   },
   too_many_items: {
     meaning: 'The list or object has more entries than allowed.',

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { problem } from '../../contract/problem.ts';
 import { problemCatalog } from '../../contract/problems/catalog.ts';
+import { fieldCatalog } from '../../contract/problems/field-codes.ts';
 import { v1 } from '../../contract/v1.ts';
 import { operationsOf } from '../../contract/operations.ts';
 import { bodySchema, lists, nameFieldOf, operationAt } from '../contract.ts';
@@ -35,6 +36,14 @@ test.each(['existingId', 'currentEtag'] as const)('the description of %s names t
   const having = Object.entries(problemCatalog).filter(([, { example }]) => Object.hasOwn(Object(example), member));
   const named = problem.shape[member].unwrap().description?.match(/(?<=`)\w+(?=`)/g);
   expect(named?.toSorted()).toEqual(having.map(([code]) => code).toSorted());
+});
+
+test('what to do about the code of a metadata key says which keys are valid', async () => {
+  const tenant = await world.organization();
+  const { body } = await tenant.call('POST', '/v1/customers', { name: 'Ann', metadata: { 'my key': 'x' } });
+  const [{ code, message }] = body.errors;
+  expect([code, message]).toEqual(['invalid_characters', expect.stringMatching(/^is not a valid key: ./)]);
+  expect(fieldCatalog.invalid_characters.remedy).toContain(message.replace('is not a valid key: ', ''));
 });
 
 describe('problems of every operation', () => {
