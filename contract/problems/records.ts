@@ -100,7 +100,7 @@ export const recordProblems = {
     status: 422,
     title: 'Idempotency key reused',
     detail: 'This Idempotency-Key was already used for a different request. Use a new key for each new request.',
-    meaning: `Within the last ${idempotencyHours} hours this \`Idempotency-Key\` was used with a different body.`,
-    remedy: 'Use one key per record. If the body is meant to differ, it is a new request: give it a new key.',
+    meaning: `Within the last ${idempotencyHours} hours this \`Idempotency-Key\` was used with a different body, \`onConflict\` or \`If-Match\`.`,
+    remedy: 'Use one key per record. If the request is meant to differ, it is a new one: give it a new key.',
   }),
 };

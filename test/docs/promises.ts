@@ -30,7 +30,7 @@ function constant(path: string, name: string): number {
 }
 
 const grouped = (value: number) => value.toLocaleString('en-US');
-const inWords: Readonly<Record<number, string>> = { 2: 'two', 3: 'three', 4: 'four', 10: 'ten' };
+const inWords: Readonly<Record<number, string>> = { 2: 'two', 3: 'three', 4: 'four', 5: 'five', 10: 'ten' };
 const words = (value: number) => inWords[value] ?? String(value);
 
 const [limit, seconds] = [rateLimit.limit, rateLimit.windowSeconds];
@@ -64,6 +64,7 @@ const [keptEventsDays, keptImportsDays] = [
 ];
 const uploadDays = uploadBounds.keptForMs / 86_400_000 === 1 ? 'a day' : '…';
 
+const shortestName = words(constant('server/records/redaction.ts', 'shortest'));
 const running = (name: string) => constant('server/limits/concurrency.ts', name);
 const secretLength = constant('server/config.ts', 'AUTH_SECRET: text');
 
@@ -104,6 +105,8 @@ export const promised: Readonly<Record<string, readonly string[]>> = {
     `the first ${constant('server/web/settings/import/import-page.ts', 'const most')} records`,
     `do not confirm is removed after ${uploadDays}`,
     `the rejected rows with the reasons within ${uploadDays}`,
+    `at most the first ${grouped(constant('server/import/report.ts', 'rows'))} rejected rows`,
+    `kept for the latest ${words(constant('server/uploads/uploads.ts', 'keptReports'))} imports`,
     `up to ${metadataLimits.keys} key-value pairs`,
   ],
   index: [`${limit} requests in any ${seconds} seconds`, `up to ${metadataLimits.keys} key-value pairs`],
@@ -123,10 +126,12 @@ export const promised: Readonly<Record<string, readonly string[]>> = {
     `Allow ${drainSeconds + 10} seconds`,
     `a \`preStop\` hook that sleeps for ${preStopSeconds} seconds`,
     `\`terminationGracePeriodSeconds: ${preStopSeconds + drainSeconds + 10}\``,
+    `names with fewer than ${shortestName} characters`,
     `within ${constant('server/uploads/uploads.ts', 'pruneEveryMs') === 60_000 ? 'a minute' : '…'} by other processes`,
   ],
   'pagination-and-sync': [`from ${pageSize.min} to ${pageSize.max}; the default is ${pageSize.default}`],
   'personal-data': [
+    `a name with fewer than ${shortestName} characters`,
     `\`Idempotency-Key\` | ${idempotencyHours} hours`,
     `not their values | ${usageBounds.failureDays} days`,
     `with their contents | ${logDays} days`,
