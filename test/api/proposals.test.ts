@@ -184,15 +184,6 @@ describe('GET /v1/proposals', () => {
     expect(await count('status=sent&status=viewed&status=draft')).toBe(3);
   });
 
-  test('rejects metadata as a plain value, even next to metadata[key]', async () => {
-    const tenant = await world.organization();
-    for (const query of ['metadata=x', 'metadata=x&metadata[a]=b', 'metadata[a]=b&metadata=x'])
-      expect((await tenant.call('GET', `/v1/proposals?${query}`)).body).toMatchObject({
-        code: 'invalid_parameter',
-        errors: [{ in: 'query', field: 'metadata' }],
-      });
-  });
-
   test('rejects an unknown status and suggests the nearest one', async () => {
     const { client } = await world.organization();
     const error = await rejection(client.proposals.list({ status: invalid(['sent', 'acepted']) }));

@@ -55,6 +55,7 @@ const requests: [string, string][] = [
     '/v1/customers?metadata[a]=&limti=5',
     '400 metadata[a] must not be empty; omit the parameter instead. Unknown parameter "limti". Did you mean "limit"?',
   ],
+  ['/v1/proposals?metadata=x', '400 metadata must name a key: metadata[key]=value.'],
   ['/v1/customers?metadata=x&metadata[a]=b', '400 metadata must name a key: metadata[key]=value.'],
   ['/v1/customers?metadata[a]=b&metadata=x', '400 metadata must name a key: metadata[key]=value.'],
   [

@@ -4,7 +4,6 @@ import { removeMember } from '../../server/accounts/members.ts';
 import { expireDeliveries } from '../../server/webhooks/expire.ts';
 import { changeEndpoint, switchEndpoint } from '../../server/webhooks/endpoints.ts';
 import { listEndpoints, resend, resendFailed } from '../../server/webhooks/log.ts';
-import { endpointPause, pauseAfter } from '../../server/webhooks/retry.ts';
 import { startMailServer } from '../settings/providers.ts';
 import { someone } from '../settings/visiting.ts';
 import { useWorld } from '../world.ts';
@@ -83,14 +82,6 @@ describe('a response', () => {
     const { attempted } = await scene(status);
     expect((await attempted(1)).pauseSeconds).toBeGreaterThan(4);
   });
-});
-
-test('an endpoint on which every attempt fails is tried again after up to 5 minutes', () => {
-  expect([1, 2, 8, 9, 5000].map((failures) => endpointPause(failures, null))).toEqual([2, 4, 256, 300, 300]);
-});
-
-test('a Retry-After counts up to a day, for an event and for its endpoint', () => {
-  expect([pauseAfter(1, 86_401), endpointPause(1, 86_401)]).toEqual([86_400, 86_400]);
 });
 
 describe('an event that cannot be delivered', () => {
