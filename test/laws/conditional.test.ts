@@ -162,20 +162,13 @@ test.each(lists)('the etag of $path is described with the headers that its opera
 
 test('If-Modified-Since and If-Range are ignored without modification dates and ranges (RFC 9110, 13.1)', async () => {
   const tenant = await world.organization();
-  const since = ['if-modified-since', 'Fri, 01 Jan 2100 00:00:00 GMT'];
   for (const { path, etag } of await each(tenant))
-    for (const url of [path, path.replace(/\/[^/]+$/, '')])
-      for (const sent of [
-        [since],
-        [
-          ['range', 'bytes=0-1'],
-          ['if-range', etag],
-        ],
-      ]) {
-        const headers = Object.fromEntries(sent);
-        const response = await tenant.call('GET', url, undefined, headers);
-        expect([response.status, JSON.parse(response.text)]).toEqual([200, response.body]);
-      }
+    for (const url of [path, path.replace(/\/[^/]+$/, '')]) {
+      const { text } = await tenant.call('GET', url);
+      const sent = { 'if-modified-since': 'Fri, 01 Jan 2100 00:00:00 GMT', range: 'bytes=0-1', 'if-range': etag };
+      const response = await tenant.call('GET', url, undefined, sent);
+      expect([response.status, response.text]).toEqual([200, text]);
+    }
 });
 
 describe('the etag of a record', () => {
