@@ -6,6 +6,9 @@ import type { World } from '../world.ts';
 const pathOf = ({ slug }: { slug: string }) => (slug === '' ? '/docs' : `/docs/${slug}`);
 /** The guides and the reference. */
 export const pagePaths = pages.map(pathOf);
+/** Those with code in this language. */
+export const pathsWith = (language: string): string[] =>
+  pages.filter(({ markdown }) => markdown().includes('```' + language)).map(pathOf);
 
 export type Page = { path: string; headers: Headers; html: string };
 

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { useWorld } from '../world.ts';
-import { pagePaths, readPages, readPage, snippetsOf } from './reading.ts';
+import { pathsWith, readPages, readPage, snippetsOf } from './reading.ts';
 import type { Snippet } from './reading.ts';
 import { compile, newReader, pythonHasRequests } from './running.ts';
 import type { Reader } from './running.ts';
@@ -21,7 +21,12 @@ describe('the snippets', () => {
     (await onPage(path)).filter((snippet) => snippet.label === label);
 
   test('use only languages that this file executes', async () => {
-    const all = (await readPages(world)).flatMap(snippetsOf);
+    const read = (await readPages(world)).map((page) => ({ path: page.path, snippets: snippetsOf(page) }));
+    for (const wanted of ['bash', 'ts', 'python'])
+      expect(
+        read.filter(({ snippets }) => snippets.some(({ language }) => language === wanted)).map(({ path }) => path),
+      ).toEqual(pathsWith(wanted));
+    const all = read.flatMap(({ snippets }) => snippets);
     const run = ['bash', 'js', 'ts', 'python', 'json', 'http', 'text'];
     // The names in these are checked in operating.test.ts.
     const deployed = ['nginx', 'caddy', 'dockerfile', 'yaml', 'ini'];
@@ -35,7 +40,7 @@ describe('the snippets', () => {
     expect(shell.filter(({ text }) => /%header\{|--json|--variable/.test(text))).toEqual([]);
   });
 
-  test.each(pagePaths)('for the shell run in order: %s', async (path) => {
+  test.each(pathsWith('bash'))('for the shell run in order: %s', async (path) => {
     for (const { text, status } of (await onPage(path)).filter(({ language }) => language === 'bash')) {
       const { statuses, output } = await reader.shell(text);
       const told = `${text}\n${output}`;
@@ -49,9 +54,9 @@ describe('the snippets', () => {
   });
 
   // The webhook receivers, which run until stopped, are tested in webhooks/guide.test.ts.
-  const endingPaths = pagePaths.filter((path) => path !== '/docs/webhooks');
+  const endingPathsWith = (language: string) => pathsWith(language).filter((path) => path !== '/docs/webhooks');
 
-  test.each(endingPaths)('in TypeScript run in order: %s', async (path) => {
+  test.each(endingPathsWith('ts'))('in TypeScript run in order: %s', async (path) => {
     const programs = (await onPage(path)).filter(({ language }) => language === 'ts');
     // As `npm init` creates it.
     await writeFile(join(reader.folder, 'package.json'), '{ "type": "commonjs" }');
@@ -69,7 +74,7 @@ describe('the snippets', () => {
     expect(await reader.program(name, first?.text ?? '')).toMatch(/^Connected to /);
   });
 
-  test.skipIf(!pythonHasRequests).each(endingPaths)('in Python run in order: %s', async (path) => {
+  test.skipIf(!pythonHasRequests).each(endingPathsWith('python'))('in Python run in order: %s', async (path) => {
     for (const { text } of (await onPage(path)).filter(({ language }) => language === 'python'))
       expect(await reader.python(text), text).toBeTypeOf('string');
   });
