@@ -83,7 +83,7 @@ test('removing a person from one organization after the other leaves nothing to 
 describe('an address in two organizations', () => {
   test('signs in to both with one password, and switches between them', async () => {
     const { second, member, again } = await twice();
-    await choose(await passwordPath(world.database, again), password);
+    await givePassword(world, again);
     const visiting = await signIn(world, member);
     const page = (await visiting.get(home)).text;
     expect(page).toMatch(/<option[^>]*selected[^>]*>\s*(First|Second) Ltd/);
@@ -185,7 +185,7 @@ describe('an address in two organizations', () => {
 
   test('still signs in with its first password after signing in with many others', async () => {
     const { first, member, again } = await twice();
-    await choose(await passwordPath(world.database, again), otherPassword);
+    await givePassword(world, again, otherPassword);
     for (let count = 0; count < 6; count += 1) {
       const { organization } = await world.organization();
       const other = await addMember(world.database, organization, { email: member.email, name: 'Bo', role: 'member' });
@@ -244,7 +244,7 @@ describe('an address in two organizations', () => {
 
   test('stays in one when it is removed from the other', async () => {
     const { second, member, again } = await twice();
-    await choose(await passwordPath(world.database, again), password);
+    await givePassword(world, again);
     const visiting = await signIn(world, member);
     const admin = await someone(world, second, 'admin');
     const managing = await signIn(world, admin);
