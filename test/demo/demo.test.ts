@@ -27,7 +27,7 @@ import { lineTotals } from '../../server/records/money.ts';
 import { serve } from '../../server/commands/serve/server.ts';
 import type { Serving } from '../../server/commands/serve/server.ts';
 import { operations } from '../contract.ts';
-import { ownDatabase } from '../database.ts';
+import { migratedDatabase } from '../database.ts';
 import { visit } from '../settings/visiting.ts';
 
 // A demo is created only in an empty database: each test that needs one has its own.
@@ -228,7 +228,7 @@ describe('a first run', () => {
 });
 
 async function emptyDatabase(): Promise<Database> {
-  const { url, drop } = await ownDatabase();
+  const { url, drop } = await migratedDatabase();
   drops.push(drop);
   const database = await openDatabase({ url });
   opened.push(database);
