@@ -12,7 +12,7 @@ import { proposal } from '../records.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 
-const world = useWorld();
+const world = useWorld({ clock: () => 1_000_000 });
 
 type Answer = { status: number; headers: Headers; body: any };
 

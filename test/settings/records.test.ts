@@ -8,7 +8,7 @@ import { useWorld } from '../world.ts';
 import { auditLog, signIn, someone } from './visiting.ts';
 import type { Reply } from './visiting.ts';
 
-const world = useWorld();
+const world = useWorld({ clock: () => 1_000_000 });
 
 async function scene() {
   const tenant = await world.organization();
