@@ -39,8 +39,13 @@ export async function ensureCluster({ place, report, settings, statements }: Ope
   try {
     await changeOwner(account, fresh);
     const sync = settings.fsync === 'off' ? ['--no-sync'] : [];
-    const words = ['-D', fresh, ...INITDB, ...sync];
-    await run(join(binaries, 'initdb'), words, { ...SPAWN_OPTIONS, ...runningAs(account) });
+    const initialize = (...words: string[]) =>
+      run(join(binaries, 'initdb'), ['-D', fresh, ...INITDB, ...words, ...sync], {
+        ...SPAWN_OPTIONS,
+        ...runningAs(account),
+      });
+    // For the trigram indexes, which have only the letters that this locale knows. Not every system has one with all of them.
+    await initialize('--lc-ctype=C.UTF-8').catch(() => initialize());
     await requirePrivate(fresh, account);
     const password = await writePassword(newPasswordFile, account);
     await createRole({ binaries, cluster: fresh, account }, password, statements);

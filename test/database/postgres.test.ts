@@ -129,6 +129,12 @@ describe('the embedded database', () => {
     expect(await serverPid(other)).toBe(pid);
   });
 
+  test.runIf(process.platform === 'linux')('indexes the letters of every script for searches', async () => {
+    const database = await open(await emptyFolder());
+    await query(database, 'CREATE EXTENSION pg_trgm');
+    expect(await query(database, "SELECT cardinality(show_trgm('иванов')) AS parts")).toEqual([{ parts: 7 }]);
+  });
+
   test('is never replaced by an empty one when its link is broken', async () => {
     const dataDir = await emptyFolder();
     await symlink(join(dataDir, 'unmounted'), join(dataDir, 'postgres'));
