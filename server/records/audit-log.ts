@@ -53,7 +53,7 @@ export async function auditingRejections<T>(
   }
 }
 
-/** The latest events of a kind, newest first; with `before`, the id of an event, only older ones. */
+/** The latest events of a kind, newest first; with `before`, the id of an event, only older ones: none if it was removed. */
 export async function readEvents(
   em: ScopedEntityManager,
   kind: AuditKind,
@@ -61,6 +61,7 @@ export async function readEvents(
   before?: string,
 ): Promise<AuditEvent[]> {
   const last = before === undefined ? null : await em.findOne(AuditEvent, { id: before });
+  if (before !== undefined && !last) return [];
   const older = last && {
     // Implied by the rest, from which PostgreSQL would not tell where in the index to begin.
     createdAt: { $lte: last.createdAt },

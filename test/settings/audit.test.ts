@@ -103,6 +103,25 @@ describe('the audit log', () => {
     ).not.toContain('=key');
   });
 
+  test('has nothing older than an event that has been removed', async () => {
+    const tenant = await world.organization();
+    const admin = await signIn(world, await someone(world, tenant, 'admin'));
+    const { pool } = world.database;
+    await pool.query(
+      `insert into audit_events (organization_id, id, kind, action, member_id, reason, created_at)
+         select $1, gen_random_uuid(), 'rejection', 'key_created', $2, 'role', now() - n * interval '1 day'
+         from generate_series(1, 51) n`,
+      [tenant.organization.id, tenant.admin.id],
+    );
+    const { text } = await admin.get('/settings/activity?kind=rejection');
+    const older = /href="([^"]+before=[^"]+)">Older/.exec(text)?.[1]?.replace('&amp;', '&') ?? '';
+    const after49Days = `delete from audit_events where organization_id = $1 and created_at < now() - interval '49 days'`;
+    await pool.query(after49Days, [tenant.organization.id]);
+    const found = (await admin.get(older)).text;
+    expect(found).toContain('There is no more activity.');
+    expect(found).not.toContain('was not allowed to');
+  });
+
   test('keeps 200 characters of what was typed, without control characters and marks that set the direction', async () => {
     const tenant = await world.organization();
     const detail = `\0\u202E${'x'.repeat(197)}\u{1F600}`;

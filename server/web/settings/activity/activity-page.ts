@@ -26,14 +26,15 @@ async function activityPage(visit: Visit) {
   const { em, member, organization, request } = visit;
   const isAdmin = member.role === 'admin';
   const kind = kindIn(visit);
-  const events = await readEvents(em, kind, pageSize + 1, storedId('event', field(request.query, 'before')));
+  const before = storedId('event', field(request.query, 'before'));
+  const events = await readEvents(em, kind, pageSize + 1, before);
   const shown = events.slice(0, pageSize);
   const last = shown.at(-1);
   const older = events.length > pageSize && last && publicId('event', last.id);
   const content = html`<nav class="kinds" aria-label="Kinds of activity">
       ${kindsFor(member).map((one) => kindLink(one, kind))}
     </nav>
-    ${shown.length > 0 ? activityList(shown, await namesIn(em, shown)) : html`<p class="empty">There is no activity yet.</p>`}
+    ${shown.length > 0 ? activityList(shown, await namesIn(em, shown)) : html`<p class="empty">There is no ${before === undefined ? 'activity yet' : 'more activity'}.</p>`}
     <p>
       ${older && html`<a href="/settings/activity?kind=${kind}&amp;before=${older}">Older</a> `}
       ${isAdmin && shown.length > 0 && html`<a href="/settings/activity.csv?kind=${kind}">Download as CSV</a>`}
