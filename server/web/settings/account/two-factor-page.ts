@@ -6,7 +6,7 @@ import { Html, html, serviceName } from '../../html.ts';
 import { codeField, hidden, passwordField, problemOf } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { postForm, questionPage } from '../forms.ts';
-import { cardPage, connectingTo } from '../page.ts';
+import { cardPage, connectingTo, pathWith } from '../page.ts';
 import type { Page } from '../page.ts';
 import { badge, card, copyable, notice } from '../sections.ts';
 import { timeDay } from '../time.ts';
@@ -54,8 +54,7 @@ export function setUpPage(visit: Visit, { offer, isRequired, next, rejected }: S
   const { member, organization } = visit;
   const svg = renderSVG(appUrl(offer.secret, { issuer: serviceName, email: member.email }), { border: 4 });
   const required = `${organization.name} requires two-factor authentication. Set it up to continue.`;
-  const fields = html`${hidden('offer', offer.sealed)} ${hidden('next', next)}
-    ${passwordField({ id: 'current', label: 'Password', rejected })}
+  const fields = html`${hidden('offer', offer.sealed)} ${passwordField({ id: 'current', label: 'Password', rejected })}
     ${codeField({ problem: problemOf(rejected, 'code') })}
     <div class="choices">
       <button type="submit">Turn on</button>
@@ -71,7 +70,7 @@ export function setUpPage(visit: Visit, { offer, isRequired, next, rejected }: S
       Or type this key into the app:<br />
       <code translate="no">${offer.secret.replaceAll(/.{4}(?=.)/g, '$& ')}</code>
     </p>
-    ${postForm(visit, twoFactorPath, fields)}`;
+    ${postForm(visit, pathWith(twoFactorPath, { next }), fields)}`;
   return cardPage('Turn on two-factor authentication', content, { current, ...connectingTo(next) });
 }
 

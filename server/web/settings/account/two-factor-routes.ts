@@ -61,8 +61,7 @@ async function showSetUp(visit: Visit, rejected?: Rejected): Promise<Page | stri
   if (visit.hasTwoFactor) return account;
   if ((await readPasswords(context.database.signIns, [visit.member.id])).length === 0) return withoutPasswordPage;
   const offer = context.twoFactor.offer(visit.sessionId, field(request.body, 'offer'));
-  const next = field(request.method === 'GET' ? request.query : request.body, 'next');
-  return setUpPage(visit, { offer, isRequired: needsTwoFactor(visit), next, rejected });
+  return setUpPage(visit, { offer, isRequired: needsTwoFactor(visit), next: field(request.query, 'next'), rejected });
 }
 
 async function turnOn(change: Change): Promise<Page | string> {
@@ -83,7 +82,7 @@ async function turnOn(change: Change): Promise<Page | string> {
   });
   if (!codes) throw wrong('code', wrongCode);
   notify(change, memberships, turnedOn);
-  const next = field(body, 'next');
+  const next = field(request.query, 'next');
   return recoveryCodesPage(change, codes, next === '' ? account : localPath(next));
 }
 
