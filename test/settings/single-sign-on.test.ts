@@ -145,6 +145,9 @@ describe('with a provider', () => {
     const other = visit(world.url);
     await signInAs(other, 'without');
     expect((await other.get('/settings/account/two-factor')).text).toContain('You have no password here');
+    const account = (await other.get('/settings/account')).text;
+    expect(account).toContain('href="/settings/forgot-password"');
+    expect(account).not.toContain('Current password');
     // So an admin who signs in this way can require it without having turned it on.
     provider.people.set('admin', { email: tenant.admin.email, verified: true });
     const admin = visit(world.url);

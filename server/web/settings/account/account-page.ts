@@ -1,6 +1,6 @@
 /** A member's own account: the password, two-factor authentication, and where the member is signed in. */
 import { admitSignIn, clearSignInAttempts } from '../../../accounts/attempts.ts';
-import { lockPasswords, matchPassword } from '../../../accounts/credentials.ts';
+import { lockPasswords, matchPassword, readPasswords } from '../../../accounts/credentials.ts';
 import type { Credential } from '../../../accounts/credentials.ts';
 import { passwordProblem } from '../../../accounts/passwords.ts';
 import { endSessions, readSessions } from '../../../accounts/sessions.ts';
@@ -51,12 +51,19 @@ async function show(visit: Visit, { done, rejected }: { done?: string | undefine
     ${passwordField({ id: 'password', label: 'New password', isNew: true, hint: passwordHint, rejected })}
     <button type="submit">Change password</button>`;
   const passwordForm = postForm(visit, '/settings/account/password', passwordFields, html` class="stack"`);
+  const hasPassword = (await readPasswords(context.database.signIns, [member.id])).length > 0;
   const lead = `${member.name} · ${member.email} · ${member.role} of ${organization.name}`;
-  const content = html`${notice('done', done)} ${card('password-title', 'Change password', passwordForm)}
+  const content = html`${notice('done', done)}
+  ${card('password-title', 'Change password', hasPassword ? passwordForm : withoutPassword)}
   ${twoFactorSection({ app, isSingleSignOn, isRequired: organization.requiresTwoFactor })}
   ${sessionSection(visit, sessions)}`;
   return sectionPage(path, lead, content);
 }
+
+/** For members who have only ever signed in with single sign-on. */
+const withoutPassword = html`<p>
+  You have no password here. To choose one, <a href="/settings/forgot-password">request a link</a>.
+</p>`;
 
 async function changePassword(change: Change): Promise<string> {
   const { member, memberships, request, context } = change;
