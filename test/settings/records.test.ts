@@ -77,6 +77,19 @@ describe('records', () => {
     }
   });
 
+  test('keep a repeated filter on all pages, and have no links to pages if there is only one', async () => {
+    const { tenant, paths } = await scene();
+    const another = await proposal(tenant);
+    const visiting = await signIn(world, await someone(world, tenant));
+    const first = await visiting.get('/settings/proposals?status=draft&status=sent&limit=1');
+    const next = /<a href="([^"]+)" rel="next"/.exec(first.text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const second = await visiting.get(next);
+    const all = [paths[2], `/settings/proposals/${another}`];
+    expect([...rowsIn(first), ...rowsIn(second)].toSorted()).toEqual(all.toSorted());
+    expect(first.text).toContain('aria-label="Pages"');
+    expect((await visiting.get('/settings/proposals')).text).not.toContain('aria-label="Pages"');
+  });
+
   test('can be downloaded by admins as they are filtered, across all pages', async () => {
     const { tenant } = await scene();
     const stranger = await scene();

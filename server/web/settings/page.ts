@@ -39,10 +39,19 @@ export const sectionAt = (url: string): Section | undefined =>
   (Object.keys(sections) as Section[]).find((path) => url.replace('/exports', '/imports').startsWith(path));
 
 /** A path with these parameters; empty ones are left out. */
-export function pathWith(path: string, parameters: Readonly<Record<string, string>>): string {
-  const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== '')).toString();
+export function pathWith(path: string, parameters: Readonly<Record<string, string>> | [string, string][]): string {
+  const all = Array.isArray(parameters) ? parameters : Object.entries(parameters);
+  const query = new URLSearchParams(all.filter(([, value]) => value !== '')).toString();
   return query === '' ? path : `${path}?${query}`;
 }
+
+/** Links from one page of a list to its first and its next page. */
+export const pageLinks = (first: string | false, next: string | false): Html | false =>
+  (first !== false || next !== false) &&
+  html`<nav class="pages" aria-label="Pages">
+    ${first !== false && html`<a href="${first}">First page</a>`}
+    ${next !== false && html`<a href="${next}" rel="next">Next page</a>`}
+  </nav>`;
 
 /** For a page that leads to `next`, if that is the consent page. */
 export const connectingTo = (next: string): Pick<Page, 'connecting'> =>

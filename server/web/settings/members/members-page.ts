@@ -9,7 +9,7 @@ import { html } from '../../html.ts';
 import { field, problemOf, selectField, shown, textField } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { postForm, questionPage } from '../forms.ts';
-import { pathWith, sectionPage } from '../page.ts';
+import { pageLinks, pathWith, sectionPage } from '../page.ts';
 import { badge, card, counted, notice, onlyAdmins, responsiveTable, secretSection, section } from '../sections.ts';
 import { timeAgo } from '../time.ts';
 import type { Visit } from '../visit.ts';
@@ -50,7 +50,7 @@ export function membersPage(visit: Visit, view: MembersView) {
   const empty = after === undefined ? 'No member matches this search.' : 'There are no more members.';
   const table = responsiveTable({ label: 'Members', heads, rows, empty });
   const isWhole = view.count <= membersOnPage && text === '' && after === undefined;
-  const list = isWhole ? table : html`${searchForm(view)} ${table} ${pageLinks(view)}`;
+  const list = isWhole ? table : html`${searchForm(view)} ${table} ${pagesOf(view)}`;
   const content = html`${notice('done', done)}${notice('failed', failure)} ${issued && issuedLink(issued)}
   ${!issued && (isAdmin ? inviteSection(visit, view.rejectedInvitation) : onlyAdmins('manage members'))}
   ${section('members', counted('Members', view.count), list)}
@@ -65,12 +65,12 @@ const searchForm = ({ search: { text } }: MembersView) =>
     ${text !== '' && html`<a href="/settings/members">Clear</a>`}
   </form>`;
 
-function pageLinks({ members, search: { text, after }, hasMore }: MembersView) {
+function pagesOf({ members, search: { text, after }, hasMore }: MembersView) {
   const last = members.at(-1);
-  return html`<nav class="pages" aria-label="Pages">
-    ${after !== undefined && html`<a href="${pathWith(path, { q: text })}">First page</a>`}
-    ${hasMore && last && html`<a href="${pathWith(path, { q: text, after: publicId('member', last.member.id) })}" rel="next">Next page</a>`}
-  </nav>`;
+  return pageLinks(
+    after !== undefined && pathWith(path, { q: text }),
+    hasMore && last !== undefined && pathWith(path, { q: text, after: publicId('member', last.member.id) }),
+  );
 }
 
 function memberRow(visit: Visit, { member, hasPassword, hasTwoFactor }: MemberState) {

@@ -4,7 +4,7 @@ import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { exportFormatLabels, hidden, selectField, textField } from '../fields.ts';
 import { postForm } from '../forms.ts';
-import { pathWith, sectionPage } from '../page.ts';
+import { pageLinks, pathWith, sectionPage } from '../page.ts';
 import type { Page, Section } from '../page.ts';
 import { notice, responsiveTable, teamNotice } from '../sections.ts';
 import type { Visit } from '../visit.ts';
@@ -57,15 +57,13 @@ function results(visit: Visit, { kind, search }: View, { data, pagination }: Lis
     const [name = '', ...cells] = kind.row(record as never);
     return { head: html`<a href="${recordPath(kind.name, record.id)}">${name}</a>`, cells };
   });
-  const pageAt = (cursor: string) => pathWith(sectionOf(kind), { ...Object.fromEntries(search), cursor });
+  const kept = [...search].filter(([name]) => name !== 'cursor');
+  const pageAt = (cursor: string) => pathWith(sectionOf(kind), [...kept, ['cursor', cursor]]);
   const filters = filtersOf(search);
   const { nextCursor } = pagination;
   return html`${responsiveTable({ label: kind.label, heads: kind.heads, rows, empty: whyEmpty(kind, search) })}
-    <nav class="pages" aria-label="Pages">
-      ${search.has('cursor') && html`<a href="${pageAt('')}">First page</a>`}
-      ${nextCursor !== null && html`<a href="${pageAt(nextCursor)}" rel="next">Next page</a>`}
-    </nav>
-    ${data.length > 0 && visit.member.role === 'admin' && exportForm(visit, kind, filters)}`;
+  ${pageLinks(search.has('cursor') && pageAt(''), nextCursor !== null && pageAt(nextCursor))}
+  ${data.length > 0 && visit.member.role === 'admin' && exportForm(visit, kind, filters)}`;
 }
 
 function whyEmpty({ name, one }: RecordKind, search: URLSearchParams): string {
