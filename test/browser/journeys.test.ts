@@ -108,6 +108,25 @@ describe.runIf(hasChromium)('in a browser', () => {
     await expectSound(other);
   });
 
+  test('a person whose address is in another script is invited, and signs in with it', async () => {
+    const page = await screen.openFor(await someone(world, await world.organization(), 'admin'), world.url);
+    await visitPath(page, 'members');
+    const email = unknownEmail().replace('nobody', 'müller').replace('example', 'bücher');
+    await page.getByLabel('Name', { exact: true }).fill('Jo Müller');
+    await page.getByLabel('Email').fill(email);
+    await page.getByRole('button', { name: 'Invite' }).click();
+    const link = (await page.locator('#link').textContent()) ?? '';
+    expect(await page.getByRole('cell', { name: email }).count()).toBe(1);
+
+    const other = await screen.open();
+    await other.goto(link);
+    await other.getByLabel('New password').fill(password);
+    await other.getByRole('button', { name: 'Set password and sign in' }).click();
+    await other.getByRole('button', { name: 'Sign out' }).click();
+    await fillSignIn(other, { email });
+    await other.getByRole('heading', { name: 'Latest failed requests' }).waitFor();
+  });
+
   test('a member who is removed while signed in is told so on the next click', async () => {
     const tenant = await world.organization();
     const page = await screen.openFor(await someone(world, tenant, 'admin', 'Mara Ellison'), world.url);

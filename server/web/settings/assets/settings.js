@@ -1,8 +1,9 @@
 /* Enhancements only: every page works without this file. */
 
-// A new key is the response to a POST: reloading requests the page instead of sending the form again.
-if (document.querySelector('[data-secret]')) {
-  history.replaceState(null, '', location.pathname);
+// A new key is the response to a POST: reloading leads on, as its link does, instead of sending the form again.
+const onward = document.querySelector('[data-secret] a[href^="/"]');
+if (onward) {
+  history.replaceState(null, '', onward.href);
   // The browser may keep the page for its back button, but must not keep the key.
   addEventListener('pagehide', () => {
     for (const secret of document.querySelectorAll('[data-secret]')) secret.remove();
