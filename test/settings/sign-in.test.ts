@@ -5,7 +5,7 @@ import { issueLink, linkHours, pathOfLink, resetHours, setPassword } from '../..
 import { readSessions, sessionSeconds } from '../../server/accounts/sessions.ts';
 import { useWorld } from '../world.ts';
 import type { World } from '../world.ts';
-import { password, signIn, someone, unknownEmail, visit, passwordPath } from './visiting.ts';
+import { givePassword, password, signIn, someone, unknownEmail, visit, passwordPath } from './visiting.ts';
 import type { Visit } from './visiting.ts';
 
 const world = useWorld({ trustedProxies: 1 });
@@ -160,6 +160,14 @@ describe('signing in', () => {
     await slowDown('2001:db8:1:2');
     expect(await attempt('2001:db8:1:2:ffff::1', wrong)).toBe(429);
     expect(await attempt('2001:db8:1:3::7', wrong)).toBe(422);
+  });
+
+  test('finds an address whose letters are typed as a letter and an accent', async () => {
+    const { organization } = await world.organization();
+    const email = unknownEmail().replace('nobody', 'm\u00FCller');
+    await givePassword(world, await addMember(world.database, organization, { email, name: 'Jo', role: 'member' }));
+    const typed = { email: email.replace('\u00FC', 'u\u0308'), password };
+    expect((await visit(world.url).post('/settings/sign-in', typed)).location).toBe(home);
   });
 
   test('asks for what is missing', async () => {

@@ -80,28 +80,28 @@ export function labeled(given: Field, control: (attributes: Html) => Html): Html
 }
 
 type TextField = Field & {
-  type?: 'text' | 'email';
   value?: string | undefined;
   most: number;
   autocomplete?: string;
-  inputmode?: 'text' | 'numeric';
+  /** Not a field of type `email`: browsers rewrite the domain of an address in another script, or reject the address. */
+  inputmode?: 'text' | 'numeric' | 'email';
   isOptional?: boolean;
 };
 
 export function textField(given: TextField): Html {
-  const { id, type = 'text', value, most, autocomplete = 'off', inputmode, isOptional = false, rejected } = given;
+  const { id, value, most, autocomplete = 'off', inputmode, isOptional = false, rejected } = given;
   return labeled(
     given,
     (attributes) =>
       html`<input
         id="${id}"
         name="${id}"
-        type="${type}"
+        type="text"
         maxlength="${most}"
         ${!isOptional && html` required`}
         autocomplete="${autocomplete}"
         ${inputmode && html` inputmode="${inputmode}"`}
-        ${type === 'email' && html` autocapitalize="none" spellcheck="false"`}
+        ${inputmode === 'email' && html` autocapitalize="none" spellcheck="false"`}
         value="${rejected ? field(rejected.body, id) : value}"
         ${attributes}
       />`,
@@ -178,7 +178,7 @@ export const codeField = (given: Pick<Field, 'autofocus' | 'hint' | 'problem'>) 
 export const ownEmailField = (email: string): Html =>
   html`<input
     class="unseen"
-    type="email"
+    type="text"
     name="email"
     autocomplete="username"
     value="${email}"

@@ -118,7 +118,7 @@ const issuedLink = ({ member, link, mail }: IssuedLink) =>
 function inviteSection(visit: Visit, rejected: Rejected | undefined) {
   const role: Role = field(rejected?.body, 'role') === 'admin' ? 'admin' : 'member';
   const fields = html`${textField({ id: 'name', label: 'Name', most: nameLength.member, rejected })}
-    ${textField({ id: 'email', label: 'Email', type: 'email', most: 254, rejected })} ${roleField(role)}
+    ${textField({ id: 'email', label: 'Email', inputmode: 'email', most: 254, rejected })} ${roleField(role)}
     <button type="submit">Invite</button>`;
   return card('invite', 'Invite a member', postForm(visit, path, fields, html` class="stack"`));
 }

@@ -44,7 +44,7 @@ export function signInPage({ next, after, rejected, singleSignOn }: SignInView) 
     ${singleSignOn && singleSignOnLink(next)}
     <form method="post" action="${action}" novalidate>
       ${hidden('next', next)}
-      ${textField({ id: 'email', label: 'Email', type: 'email', most: 254, autocomplete: 'username', autofocus: email === '', rejected })}
+      ${textField({ id: 'email', label: 'Email', inputmode: 'email', most: 254, autocomplete: 'username', autofocus: email === '', rejected })}
       ${passwordField({ id: 'password', label: 'Password', autofocus: email !== '', rejected })}
       <button type="submit">Sign in</button>
     </form>
@@ -93,7 +93,7 @@ export function forgottenPage(withMail: boolean, rejected?: Rejected) {
     : 'An admin of your organization can send you a link to set a new one.';
   const content = html`<p class="quiet">${offer}</p>
     <form method="post" action="/settings/forgot-password" novalidate>
-      ${textField({ id: 'email', label: 'Email', type: 'email', most: 254, autocomplete: 'username', autofocus: true, rejected })}
+      ${textField({ id: 'email', label: 'Email', inputmode: 'email', most: 254, autocomplete: 'username', autofocus: true, rejected })}
       <button type="submit">${withMail ? 'Send the link' : 'Continue'}</button>
     </form>
     <p class="quiet"><a href="/settings/sign-in">Back to sign-in</a></p>`;

@@ -142,7 +142,7 @@ async function sendReset({ database, mailer, baseUrl }: SettingsServices, email:
 
 /** Anything may be typed here, such as a NUL, which the database rejects. */
 const emailOf = (request: Pick<PublicRequest['request'], 'body'>) =>
-  printable(field(request.body, 'email').trim().slice(0, 254));
+  printable(field(request.body, 'email').trim().normalize().slice(0, 254));
 
 /** In characters. It goes into a cookie, and the sign-in fails if browsers drop it: they keep at most 4,096 bytes. */
 const longestNext = 2_500;
