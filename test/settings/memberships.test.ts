@@ -225,6 +225,10 @@ describe('an address in two organizations', () => {
     const visiting = await signIn(world, member);
     await choose(await passwordPath(world.database, again), password);
     expect((await visiting.get(home)).text).not.toContain(second.organization.name);
+    // Nor can it change a password there, although it is the same.
+    const change = { current: password, password: otherPassword };
+    expect((await visiting.submit('/settings/account/password', change)).location).toMatch(/done=password/);
+    expect((await (await signIn(world, member)).get(home)).text).toContain(second.organization.name);
   });
 
   test('keeps a password that the previous release stored, for the membership of that time only', async () => {

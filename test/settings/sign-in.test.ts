@@ -150,13 +150,18 @@ describe('signing in', () => {
       (await visit(world.url, { 'x-forwarded-for': address }).post('/settings/sign-in', fields)).status;
     const here = '2001:db8:1:2::7';
     const right = { email: member.email, password };
+    const wrong = { email: unknownEmail(), password: 'wrong wrong wrong' };
+    expect(await attempt(here, wrong)).toBe(422);
+    // A guesser with an account of their own cannot start over either.
     for (let count = 0; count < 3; count += 1) expect(await attempt(here, right)).toBe(303);
     await world.database.pool.query(
       `update sign_in.attempts set count = count + $1 where key = 'address 2001:db8:1:2'`,
-      [attemptLimits.address.most - 1],
+      [attemptLimits.address.most - 2],
     );
-    const wrong = { email: unknownEmail(), password: 'wrong wrong wrong' };
-    expect([await attempt(here, wrong), await attempt(here, wrong)]).toEqual([422, 422]);
+    await slowDown('2001:db8:1:2');
+    expect([await attempt(here, wrong), await attempt(here, wrong)]).toEqual([422, 429]);
+    await world.database.pool.query(`update sign_in.attempts set ends_at = now() where key = 'slow 2001:db8:1:2'`);
+    expect(await attempt(here, wrong)).toBe(422);
     await slowDown('2001:db8:1:2');
     expect(await attempt('2001:db8:1:2:ffff::1', wrong)).toBe(429);
     expect(await attempt('2001:db8:1:3::7', wrong)).toBe(422);
@@ -288,6 +293,7 @@ describe('a sign-in link', () => {
       const { status, text } = await visit(world.url).get(address);
       expect([status, text.includes('This link no longer works')]).toEqual([410, true]);
     }
+    expect((await visit(world.url).get(await passwordPath(world.database, admin))).status).toBe(200);
   });
 });
 

@@ -6,6 +6,8 @@ import { addMember, removeMember } from '../../server/accounts/members.ts';
 import { SingleSignOn } from '../../server/accounts/single-sign-on.ts';
 import type { Member } from '../../server/entities/organization.ts';
 import { certificates } from '../certificates.ts';
+import { waitingStatements } from '../locks.ts';
+import { patientConnection } from '../patient.ts';
 import { listen } from '../ports.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant, World } from '../world.ts';
@@ -154,6 +156,21 @@ describe('with a provider', () => {
     await signInAs(admin, 'admin');
     const csrfToken = await admin.csrfToken();
     expect((await admin.post('/settings/members/two-factor/required', { csrfToken })).status).toBe(303);
+  });
+
+  test('locks in the same order as a removal, so that neither fails', async () => {
+    const { tenant, member } = await invited(world);
+    provider.people.set('jo', { email: member.email, verified: true });
+    await signInAs(visit(world.url), 'jo');
+    const removing = await patientConnection(world.database.pool);
+    await removing.query('begin');
+    await removing.query('select from organizations where id = $1 for update', [tenant.organization.id]);
+    const signedIn = signInAs(visit(world.url), 'jo');
+    await expect.poll(() => waitingStatements(world.database), { interval: 5 }).not.toEqual([]);
+    await removing.query('select from sign_in."user" where email = $1 for update', [member.emailKey]);
+    await removing.query('commit');
+    removing.release();
+    expect((await signedIn).location).toBe(home);
   });
 
   test('opens every organization of the address', async () => {

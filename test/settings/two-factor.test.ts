@@ -288,6 +288,29 @@ describe('a sign-in', () => {
     expect((await visiting.get(codePath + query)).location).toBe(`/settings/sign-in${query}`);
   });
 
+  test('leads to no other site, whatever `next` says', async () => {
+    const member = await someone(world, await world.organization());
+    const next = '//evil.example/';
+    const query = `?next=${encodeURIComponent(next)}`;
+    const fields = { email: member.email, password, next };
+    const visiting = visit(world.url);
+    expect((await visiting.post('/settings/sign-in', fields)).location).toBe(home);
+    expect((await visiting.get(`/settings/sign-in${query}`)).location).toBe(home);
+    expect((await visiting.submit('/settings/organization', { next })).location).toBe(home);
+    const page = await visiting.get(path + query);
+    const secret = shownSecret(page);
+    const on = await visiting.post(path, { ...formIn(page, path), current: password, code: codeAt(secret, nowMs) });
+    expect([on.status, on.text.includes(`href="${home}"`), on.text.includes('evil.example')]).toEqual([
+      201,
+      true,
+      false,
+    ]);
+    nowMs += stepMs;
+    const coded = visit(world.url);
+    expect((await coded.post('/settings/sign-in', fields)).location).toBe(codePath + query);
+    expect((await coded.post(codePath + query, { code: codeAt(secret, nowMs) })).location).toBe(home);
+  });
+
   test('in a known browser still needs a code', async () => {
     const { member, secret } = await scene();
     const visiting = await begin(member);
@@ -537,6 +560,28 @@ describe('a person in two organizations', () => {
     expect((await enter(left, codeAt(other.secret, nowMs))).status).toBe(303);
   });
 
+  test('opens nothing that another app has come to protect while the code is accepted', async () => {
+    const { second, member, again, secret } = await twice();
+    await resetBy(second, again);
+    const visiting = await begin(member);
+    const [credential] = await readPasswords(world.database.signIns, [again.id]);
+    const protecting = await patientConnection(world.database.pool);
+    await protecting.query('begin');
+    await lockPasswords(protecting, credential ? [credential] : []);
+    const entered = enter(visiting, codeAt(secret, nowMs));
+    await expect.poll(() => waitingStatements(world.database), { interval: 5 }).not.toEqual([]);
+    await protecting.query(
+      `with app as (insert into sign_in.two_factor (id, user_id, sealed_secret, last_step, recovery_hashes)
+         values (gen_random_uuid(), $1, '', 0, '{}') returning id)
+       insert into sign_in.two_factor_members (member_id, two_factor_id) select $2, id from app`,
+      [credential?.userId, again.id],
+    );
+    await protecting.query('commit');
+    protecting.release();
+    expect((await entered).status).toBe(303);
+    expect(await opened(visiting)).toEqual(['First Ltd']);
+  });
+
   test('protects only what the given password opens, even where single sign-on has opened more', async () => {
     const { member, again } = await someoneInTwo(world);
     await setPassword(world.database.signIns, again, 'another horse altogether');
@@ -546,6 +591,8 @@ describe('a person in two organizations', () => {
       `update sign_in.session set "organizationId" = $1 where "memberIds" is null and "userId" = $2`,
       [member.organizationId, first?.userId],
     );
+    const change = { current: 'another horse altogether', password: 'a third horse altogether' };
+    expect((await visiting.submit(`${account}/password`, change)).status).toBe(422);
     await turnOnTwoFactor(visiting, nowMs);
     await begin(member);
     const elsewhere = visit(world.url);
@@ -557,13 +604,17 @@ describe('a person in two organizations', () => {
   });
 
   test('is not locked out of one by what someone with a link to the other turns on', async () => {
-    const { member, again } = await someoneInTwo(world);
+    const { first, second, member, again } = await someoneInTwo(world);
     const token = (await passwordPath(world.database, again)).split('token=')[1] ?? '';
     const intruder = visit(world.url);
     await intruder.post('/settings/password', { token, password: 'another horse altogether' });
     await turnOnTwoFactor(intruder, nowMs, 'another horse altogether');
     expect(await opened(await signIn(world, member))).toEqual(['First Ltd']);
-    await begin(member, {}, 'another horse altogether');
+    const wrong = codeAt('A'.repeat(32), nowMs);
+    expect((await enter(await begin(member, {}, 'another horse altogether'), wrong)).status).toBe(422);
+    // Nor does the one learn of guesses at the other.
+    expect(await auditLog(world, first, ['sign_in'])).toEqual(['signed_in']);
+    expect(await auditLog(world, second, ['sign_in'])).toEqual(['signed_in', 'sign_in_failed']);
   });
 
   test('is removed from one along with its protection there', async () => {
