@@ -8,6 +8,20 @@ import { sendPieces } from '../../server/web/settings/download.ts';
 
 const pieceCount = 1000;
 
+test('a file that cannot be completed is not taken for a complete one', async () => {
+  async function* pieces() {
+    yield 'the beginning';
+    throw new Error('The rest cannot be read.');
+  }
+  const app = express().get('/', (_, response) => sendPieces(response, pieces()));
+  const server = app.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await expect(fetch(`http://127.0.0.1:${port}/`).then((response) => response.text())).rejects.toThrow();
+  server.close();
+  await once(server, 'close');
+});
+
 test('a file is made only as fast as the browser reads it', async () => {
   let made = 0;
   async function* pieces() {

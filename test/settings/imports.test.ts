@@ -502,6 +502,21 @@ describe('an import', () => {
     expect(broken.status).toBe(400);
   });
 
+  test('whose file turns out to be too large is not a shorter one', async () => {
+    const { tenant } = await start();
+    const uploads = new Uploads({ database: world.database, folder: uploadFolder, report: () => () => undefined });
+    const who = { organization: tenant.organization, actor: tenant.admin };
+    const file = { kind: 'customers', fileName: 'a.csv', size: 1 } as const;
+    const received = {
+      bytes: Readable.from([Buffer.from('name\nAna\n')]),
+      isTooLarge: () => true,
+      stop: () => undefined,
+    };
+    await expect(uploads.receive(who, file, received)).rejects.toThrow('The file is larger than 100 MB.');
+    expect([(await rowOf(tenant))?.state, await filesOf(tenant)]).toEqual(['failed', []]);
+    await uploads.close();
+  });
+
   test('keeps the rejected rows of only the five latest, so no organization can fill the folder', async () => {
     const { tenant, visiting } = await start();
     const { id: memberId } = await someone(world, tenant, 'admin');
@@ -997,25 +1012,37 @@ describe('an export', () => {
     expect((await send(visiting, fields)).status).toBe(200);
   });
 
-  test('that begins after the deadline has sent a response leaves no file open', async () => {
-    const tenant = await world.organization();
+  /** Its form, for responses that no request can cause. */
+  function exporting({ em, admin: member, organization }: Tenant) {
     const forms: { submit(change: object): Promise<unknown> }[] = [];
     exportRoutes({ form: (_: string, form: never) => void forms.push(form) } as never);
-    const change = {
-      em: tenant.em(),
-      member: tenant.admin,
-      organization: tenant.organization,
-      context: world,
-      request: { body: { kind: 'customers', format: 'csv' } },
-      response: Object.setPrototypeOf(new ServerResponse(new IncomingMessage(new Socket())), expressResponse).writeHead(
-        503,
-      ),
-    };
-    expect(await forms[0]?.submit(change)).toBe(undefined);
+    const change = { em: em(), member, organization, context: world };
+    const request = { body: { kind: 'customers', format: 'csv' } };
+    return async (response: ServerResponse) => forms[0]?.submit({ ...change, request, response });
+  }
+  const unread = (): ServerResponse => {
+    const response = new ServerResponse(new IncomingMessage(new Socket()));
+    return Object.assign(Object.setPrototypeOf(response, expressResponse), { locals: {} });
+  };
+
+  test('runs until its file has been read, no matter how many others were rejected', async () => {
+    const submit = exporting(await world.organization());
+    const response = unread();
+    const running = submit(response);
+    for (const _ of ['once', 'again'])
+      await expect(submit(unread().writeHead(503))).rejects.toMatchObject({ code: 'too_many' });
+    response.destroy();
+    await running;
+    expect(await submit(unread().writeHead(503))).toBe(undefined);
+  });
+
+  test('that begins after the deadline has sent a response leaves no file open', async () => {
+    const submit = exporting(await world.organization());
+    expect(await submit(unread().writeHead(503))).toBe(undefined);
     const open = await Promise.all(
       (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(String)),
     );
-    expect(open.filter((path) => path.includes('proposal-api-export-'))).toEqual([]);
+    expect(open.filter((path) => path.includes('proposal-api-file-'))).toEqual([]);
   });
 
   test('that cannot start gets an error page, and the next one works', async () => {

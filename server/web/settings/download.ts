@@ -10,6 +10,5 @@ export async function sendPieces(response: Response, pieces: AsyncIterable<strin
     await pipeline(pieces, response, { signal: AbortSignal.timeout(wholeMs) });
   } catch (error) {
     response.locals.failure = error;
-    response.destroy();
   }
 }
