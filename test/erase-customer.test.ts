@@ -256,7 +256,11 @@ describe('an erased customer', () => {
     expect((await tenant.call('GET', '/v1/customers')).body.data).toHaveLength(2);
 
     const scope = forOrganization(world.database, tenant.organization.id);
+    const further = { externalId: 'someone-else', name: 'Else' };
+    const { body: gone } = await tenant.call('POST', '/v1/customers', further);
+    await eraseCustomer(scope, storedId('customer', gone.id) ?? '', null);
     expect(await releaseExternalId(scope, storedId('customer', id) ?? '', tenant.admin.id)).toBe(true);
+    expect((await tenant.call('POST', '/v1/customers', further)).body.code).toBe('external_id_erased');
     expect(await releaseExternalId(scope, storedId('customer', id) ?? '', tenant.admin.id)).toBe(false);
     const back = await tenant.call('POST', '/v1/customers', person);
     expect(back.status).toBe(201);

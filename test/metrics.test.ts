@@ -1,5 +1,6 @@
 /** Prometheus metrics, as a scrape reads them. */
 import { afterAll, describe, expect, test } from 'vitest';
+import { changeInactivityLimit } from '../server/database/pool.ts';
 import { createMetrics, serveMetrics } from '../server/http/metrics.ts';
 import { useReceiver } from './webhooks/receiver.ts';
 import { endpointTo, passTime, until, webhookWorld } from './webhooks/scene.ts';
@@ -110,6 +111,8 @@ describe('GET /metrics', () => {
     const pools = { reads, writes, control, signIns, orm: pool };
     for (const [name, each] of Object.entries(pools)) {
       const taken = await Promise.all(Array.from({ length: each.options.max }, () => each.connect()));
+      // However long it takes to read them.
+      for (const client of taken) changeInactivityLimit(client, 0);
       const waiting = each.connect();
       const read = async () => {
         const samples = await scrape();
@@ -119,7 +122,7 @@ describe('GET /metrics', () => {
         return { name, inUse, idle, waits };
       };
       const full = await read();
-      for (const client of taken) client.release();
+      for (const client of taken) client.release(true);
       (await waiting).release();
       // The service's own timers use the pools as well, for a moment.
       expect(full).toEqual({ name, inUse: each.options.max, idle: 0, waits: expect.any(Number) });

@@ -2,12 +2,15 @@
 import { describe, expect, test } from 'vitest';
 import { IdempotencyKey } from '../../server/entities/idempotency-key.ts';
 import { bodyExample, nameFieldOf, operations } from '../contract.ts';
+import { waitingStatements } from '../locks.ts';
+import { patientConnection } from '../patient.ts';
 import { storeReferred } from '../records.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 
 let nowMs = 0;
-const world = useWorld({ clock: () => (nowMs += 1000) });
+// In its own database, so that no other test's statement is taken for one that waits.
+const world = useWorld({ ownDatabase: true, clock: () => (nowMs += 1000) });
 const creates = operations.filter(({ method }) => method === 'POST');
 const count = async (tenant: Tenant, path: string) => (await tenant.call('GET', `${path}?limit=100`)).body.data.length;
 
@@ -66,6 +69,21 @@ for (const create of creates) {
       });
       expect((await post(other, 'k')).headers.get('idempotency-replayed')).toBeNull();
       expect([await count(tenant, path), await count(other, path)]).toEqual([1, 1]);
+    });
+
+    test('while it is in progress, a repeat is 409, and another organization is unaffected', async () => {
+      const [tenant, other] = [await organization(), await organization()];
+      const holder = await patientConnection(world.database.pool);
+      await holder.query('begin');
+      // A new record refers to it.
+      await holder.query('select from organizations where id = $1 for update', [tenant.organization.id]);
+      const first = post(tenant, 'k');
+      await expect.poll(() => waitingStatements(world.database), { interval: 5 }).not.toEqual([]);
+      expect((await post(tenant, 'k')).body).toMatchObject({ status: 409, code: 'idempotency_in_progress' });
+      expect((await post(other, 'k')).status).toBe(201);
+      await holder.query('commit');
+      holder.release();
+      expect((await first).status).toBe(201);
     });
 
     test('a failure is not stored', async () => {
