@@ -299,7 +299,8 @@ describe('a sign-in', () => {
     expect((await visiting.submit('/settings/organization', { next })).location).toBe(home);
     const page = await visiting.get(path + query);
     const secret = shownSecret(page);
-    const on = await visiting.post(path, { ...formIn(page, path), current: password, code: codeAt(secret, nowMs) });
+    const fieldsOfForm = formIn(page, path + query);
+    const on = await visiting.post(path + query, { ...fieldsOfForm, current: password, code: codeAt(secret, nowMs) });
     expect([on.status, on.text.includes(`href="${home}"`), on.text.includes('evil.example')]).toEqual([
       201,
       true,
