@@ -17,7 +17,7 @@ test('a file that cannot be completed is not taken for a complete one', async ()
   const server = app.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  await expect(fetch(`http://127.0.0.1:${port}/`).then((response) => response.text())).rejects.toThrow();
+  await expect(fetch(`http://127.0.0.1:${port}/`).then((response) => response.text())).rejects.toThrow(TypeError);
   server.close();
   await once(server, 'close');
 });

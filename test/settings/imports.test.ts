@@ -1016,9 +1016,9 @@ describe('an export', () => {
   function exporting({ em, admin: member, organization }: Tenant) {
     const forms: { submit(change: object): Promise<unknown> }[] = [];
     exportRoutes({ form: (_: string, form: never) => void forms.push(form) } as never);
-    const change = { em: em(), member, organization, context: world };
-    const request = { body: { kind: 'customers', format: 'csv' } };
-    return async (response: ServerResponse) => forms[0]?.submit({ ...change, request, response });
+    const body = { kind: 'customers', format: 'csv' };
+    const change = { em: em(), member, organization, context: world, request: { body } };
+    return async (response: ServerResponse) => forms[0]?.submit({ ...change, response });
   }
   const unread = (): ServerResponse => {
     const response = new ServerResponse(new IncomingMessage(new Socket()));
