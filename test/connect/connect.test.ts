@@ -323,7 +323,7 @@ describe('revocation', () => {
     const path = `/settings/api-keys/${publicId('key', key?.id ?? '')}/revoke`;
     await visiting.submit(path);
     const { status, body } = await connected.call('POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' });
-    expect([status, body.detail]).toEqual([401, expect.stringContaining('This API key was revoked.')]);
+    expect([status, body.detail]).toEqual([401, expect.stringContaining('This API key was revoked or replaced.')]);
   });
 
   test('by the application itself works only for its own key', async () => {

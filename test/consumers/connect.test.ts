@@ -112,7 +112,10 @@ describe.runIf(hasChromium)('an agent with the official SDK', () => {
     await page.getByRole('button', { name: 'Revoke key' }).click();
     await page.getByText('“Quote Robot” has been revoked').waitFor();
     const told = await tenant.as(own.key()).call('POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' });
-    expect([told.status, told.body.detail]).toEqual([401, expect.stringContaining('This API key was revoked.')]);
+    expect([told.status, told.body.detail]).toEqual([
+      401,
+      expect.stringContaining('This API key was revoked or replaced.'),
+    ]);
     await expect(client.callTool({ name: 'who_am_i', arguments: {} })).rejects.toThrow(UnauthorizedError);
 
     // The person has since become a member of a second organization, with the same password.
