@@ -33,6 +33,7 @@ test('the API has the published limits', () => {
     idempotencyHours: 24,
     maximumErrors: 50,
     metadataLimits: { keys: 50, keyLength: 40, valueLength: 500, filters: 5 },
+    metadataKeyRule: '1 to 40 characters from A–Z a–z 0–9 _ . -',
     maximumWords: 8,
     retryAfter: { rateLimited: minute, inProgress: 1, unavailable: 5 },
   });
