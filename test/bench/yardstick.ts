@@ -40,7 +40,7 @@ const proposalOf = (
   ${columnsOf('currency subtotal discountTotal taxTotal total')}, ${filled} ${columnsOf(`lineItemCount notes terms sentAt
   viewedAt acceptedAt declinedAt expiredAt canceledAt acceptedBy declineReason expiresAt publicUrl owner externalId metadata
   createdAt updatedAt`)}${version}, c.name as "cName", c.company_name as "cCompanyName", c.email as "cEmail", c.phone as "cPhone",
-  c.erased_at as "cErasedAt", c.revision as "cRevision"`;
+  c.erased_at as "cErasedAt", c.revision as "cRevision", c.updated_at as "cUpdatedAt"`;
 const withCustomer =
   'proposals t left join customers c on c.organization_id = t.organization_id and c.id = t.customer_id';
 const lines = `(select json_agg(json_build_array(l.id, l.position, l.item_id, l.type, l.name, l.description, l.sku,
@@ -110,7 +110,7 @@ function showItem(row: Row): Row {
   return row;
 }
 
-function showProposal({ cName, cCompanyName, cEmail, cPhone, cErasedAt, cRevision, ...row }: Row): Row {
+function showProposal({ cName, cCompanyName, cEmail, cPhone, cErasedAt, cRevision, cUpdatedAt, ...row }: Row): Row {
   const print = (amount: string) => printTotal(amount, row.currency);
   row.id = publicId('proposal', row.id);
   row.customerId = row.customerId && publicId('customer', row.customerId);
@@ -122,7 +122,7 @@ function showProposal({ cName, cCompanyName, cEmail, cPhone, cErasedAt, cRevisio
   row.total = print(row.total);
   if (row.lineItems) row.lineItems = row.lineItems.map((line: any[]) => showLine(line, print));
   row.metadata = sorted(row.metadata);
-  row.etag = etagOf({ revision: row.etag, updatedAt: row.updatedAt }, cRevision);
+  row.etag = etagOf({ revision: row.etag, updatedAt: row.updatedAt }, { revision: cRevision, updatedAt: cUpdatedAt });
   return row;
 }
 
