@@ -90,23 +90,15 @@ describe('syncedThrough', () => {
       }
     });
 
-    test('is an error while PostgreSQL hides which transactions are open', async () => {
+    test.each([
+      ['PostgreSQL hides which transactions are open', 'track_activities = off', /track_activities is off/],
+      // A role that the tests may take: not the one that logged in.
+      ['the role does not see all transactions', 'role pg_signal_backend', /transactions are hidden/],
+    ])('is an error while %s', async (_, setting, reason) => {
       const client = await alone.database.pool.connect();
       try {
-        await client.query('begin; set local track_activities = off');
-        await expect(syncBoundOf(client)).rejects.toThrow(/track_activities is off/);
-      } finally {
-        await client.query('rollback');
-        client.release();
-      }
-    });
-
-    test('is an error for a role that does not see the transactions of the one that logged in', async () => {
-      const client = await alone.database.pool.connect();
-      try {
-        // A role that the tests may take.
-        await client.query('begin; set local role pg_signal_backend');
-        await expect(syncBoundOf(client)).rejects.toThrow(/transactions are hidden/);
+        await client.query(`begin; set local ${setting}`);
+        await expect(syncBoundOf(client)).rejects.toThrow(reason);
       } finally {
         await client.query('rollback');
         client.release();
