@@ -253,12 +253,11 @@ const caches = [
   'server/database/messages.ts', // the fields of one row, which its reader copies
   'server/database/prepared.ts', // the names of statements
   'server/database/statement.ts', // the columns of statements
-  'server/entities/uuid.ts', // random bytes, and a counter
+  'server/entities/uuid.ts', // a counter
   'server/http/identify.ts', // ids to log, by key
   'server/http/log.ts', // counts
   'server/import/currency-signs.ts', // of every currency
   'server/import/losses.ts', // of one import
-  'server/keys/caller.ts', // by organization
   'server/keys/directory.ts', // by the hash of a key
   'server/keys/usage.ts', // counts, by key
   'server/limits/', // counts and queues

@@ -1,7 +1,6 @@
 /** The caller, as a handler sees it: an organization, without access to any other organization's data. */
 import type { Database } from '../database/orm.ts';
 import { forOrganization, StatementScope } from '../database/tenant.ts';
-import type { Tenant } from '../database/tenant.ts';
 import type { Shares, Work } from '../limits/concurrency.ts';
 import type { EventLoopScheduler } from '../limits/event-loop-scheduler.ts';
 import type { Allowance } from '../limits/rate-limit.ts';
@@ -26,15 +25,6 @@ export type Exchange = { response: Closing; isOnlyOperation: boolean };
 const closing = (response: Closing) =>
   new Promise<void>((resolve) => void (response.closed ? resolve() : response.once('close', resolve)));
 
-/** By organization, as the key directory read it. */
-const tenants = new WeakMap<object, Tenant>();
-
-function tenantOf({ organization }: AuthenticatedKey, database: Database): Tenant {
-  const known = tenants.get(organization) ?? forOrganization(database, organization.id);
-  tenants.set(organization, known);
-  return known;
-}
-
 /**
  * None of its members takes SQL: records/ reads and writes for it. A class, because closures for each request would cost
  * more than the rate limit.
@@ -54,7 +44,7 @@ export class Caller extends StatementScope {
 
   /** Nothing begins once the client is gone. If it `isOnlyOperation`, a large operation keeps a slot until its response is sent. */
   constructor(key: AuthenticatedKey, allowance: Allowance, parts: CallerParts, exchange?: Exchange) {
-    super(tenantOf(key, parts.database));
+    super(forOrganization(parts.database, key.organization.id));
     this.key = key;
     this.allowance = allowance;
     this.scheduler = parts.shares.scheduler;

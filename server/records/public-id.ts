@@ -1,7 +1,7 @@
 /** TypeIDs, as the API shows ids: a prefix and the 128 bits of a stored UUID in base32. */
 import { prefixes } from '../../contract/fields.ts';
 import type { Kind } from '../../contract/fields.ts';
-import { uuidOf, uuidv7 } from '../entities/uuid.ts';
+import { uuidv7 } from '../entities/uuid.ts';
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 /** Indexed by character code. */
@@ -50,7 +50,8 @@ export function storedId(kind: Kind, id: string): string | undefined {
     bytes[used] = bits >> count;
     used += 1;
   }
-  return uuidOf(bytes);
+  const hex = bytes.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
 /** An id that does not belong to a record, such as a request id. */
