@@ -18,6 +18,7 @@ export type IssuedKey = { raw: string; key: ApiKey };
 
 /** Days after which a key can expire. */
 export const expiryDays = [30, 90, 365] as const;
+const alternatives = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 const dayMs = 86_400_000;
 
 /** The application that gets the key, and the host that it is sent to. */
@@ -36,7 +37,7 @@ export function parseExpiry(typed: string): number | undefined {
   const days = expiryDays.find((known) => String(known) === typed);
   if (days === undefined)
     throw new Problem('invalid', {
-      sentence: `Choose when the key expires: never, or after ${expiryDays.join(', ')} days.`,
+      sentence: `Choose when the key expires: never, or after ${alternatives.format(expiryDays.map(String))} days.`,
       field: 'expires',
     });
   return days * dayMs;

@@ -60,7 +60,9 @@ describe('a key with an expiry', () => {
     expect((await create({ name: '', expires: '90' })).text).toMatch(/<option value="90"\s+selected/);
     const unknown = await create({ name: 'Short', expires: '91' });
     expect(unknown.status).toBe(422);
-    expect(unknown.text).toMatch(/id="expires-problem" role="alert">Choose when the key expires/);
+    expect(unknown.text).toMatch(
+      /id="expires-problem" role="alert">Choose when the key expires: never, or after 30, 90 or 365 days/,
+    );
   });
 
   test('is replaced by one with the same lifetime, and its own is not extended', async () => {
