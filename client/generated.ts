@@ -60,8 +60,8 @@ export type CustomerList = {
   /** How to get the next page. */
   pagination: Pagination;
   /**
-   * On lists sorted by `updatedAt`: when `hasMore` is false, use this value as the next `updatedSince` to miss no
-   * change. `null` on other lists.
+   * On lists sorted by `updatedAt`: when `hasMore` is false, use this value as the next `updatedSince` so that you miss
+   * no changes. `null` on other lists.
    */
   syncedThrough: string | null;
 };
@@ -210,10 +210,7 @@ export type CustomerListQuery = {
 
 /** Options of `GET /v1/customers/{customerId}`. */
 export type GetCustomerOptions = CallOptions & {
-  /**
-   * Returns the record only if it is no longer this version: the `etag` that you read. If it still is, the method
-   * returns `null`.
-   */
+  /** Returns the record only if its current `etag` is not this one. If it is, the method returns `null`. */
   ifNoneMatch?: string | undefined;
 };
 
@@ -232,16 +229,16 @@ export type CreateCustomerOptions = CallOptions & {
    */
   idempotencyKey?: string | undefined;
   /**
-   * Changes the record only if it is still this version: the `etag` that you read; otherwise fails with
-   * `precondition_failed`. If a response is lost, the retry can fail because of its own change: compare the record
-   * before concluding that someone else changed it.
+   * Changes the record only if its current `etag` is this one; otherwise fails with `precondition_failed`. If a response
+   * is lost, the retry can fail because of its own change: compare the record before concluding that someone else
+   * changed it.
    */
   ifMatch?: string | undefined;
 };
 
 /**
- * A new customer. It needs at least one of name, companyName, firstName, lastName, email and phone. In every optional
- * field, an empty string means that the field is not given.
+ * A new customer. It needs at least one of name, companyName, firstName, lastName, email and phone. An empty string in
+ * an optional field counts as absent.
  */
 export type CustomerCreate = {
   /**
@@ -306,16 +303,16 @@ export type AddressInput = {
 /** Options of `PATCH /v1/customers/{customerId}`. */
 export type UpdateCustomerOptions = CallOptions & {
   /**
-   * Changes the record only if it is still this version: the `etag` that you read; otherwise fails with
-   * `precondition_failed`. If a response is lost, the retry can fail because of its own change: compare the record
-   * before concluding that someone else changed it.
+   * Changes the record only if its current `etag` is this one; otherwise fails with `precondition_failed`. If a response
+   * is lost, the retry can fail because of its own change: compare the record before concluding that someone else
+   * changed it.
    */
   ifMatch?: string | undefined;
 };
 
 /**
- * A JSON Merge Patch (RFC 7396): absent fields keep their values, and `null` clears a field. Fields that only the
- * server sets are accepted while they equal what is stored.
+ * A JSON Merge Patch (RFC 7396): absent fields keep their values, and `null` clears a field. Read-only fields are
+ * accepted if they equal the stored values.
  */
 export type CustomerUpdate = {
   /** Unique id; it never changes. */
@@ -400,8 +397,8 @@ export type ProposalList = {
   /** How to get the next page. */
   pagination: Pagination;
   /**
-   * On lists sorted by `updatedAt`: when `hasMore` is false, use this value as the next `updatedSince` to miss no
-   * change. `null` on other lists.
+   * On lists sorted by `updatedAt`: when `hasMore` is false, use this value as the next `updatedSince` so that you miss
+   * no changes. `null` on other lists.
    */
   syncedThrough: string | null;
 };
@@ -497,7 +494,7 @@ export type ListedProposal = {
   updatedAt: string;
   /**
    * Identifies this version of the proposal and its customer, as returned here: it also changes when the customer does,
-   * which does not change `updatedAt`. Send it as `If-None-Match` to fetch the proposal only if it has changed.
+   * although `updatedAt` does not. Send it as `If-None-Match` to fetch the proposal only if it has changed.
    */
   etag: string;
 };
@@ -759,7 +756,7 @@ export type Proposal = {
   updatedAt: string;
   /**
    * Identifies this version of the proposal and its customer, as returned here: it also changes when the customer does,
-   * which does not change `updatedAt`. Send it as `If-None-Match` to fetch the proposal only if it has changed.
+   * although `updatedAt` does not. Send it as `If-None-Match` to fetch the proposal only if it has changed.
    */
   etag: string;
 };
@@ -785,10 +782,7 @@ export type CustomerSummary = {
 
 /** Options of `GET /v1/proposals/{proposalId}`. */
 export type GetProposalOptions = CallOptions & {
-  /**
-   * Returns the record only if it is no longer this version: the `etag` that you read. If it still is, the method
-   * returns `null`.
-   */
+  /** Returns the record only if its current `etag` is not this one. If it is, the method returns `null`. */
   ifNoneMatch?: string | undefined;
 };
 
@@ -799,8 +793,8 @@ export type ItemList = {
   /** How to get the next page. */
   pagination: Pagination;
   /**
-   * On lists sorted by `updatedAt`: when `hasMore` is false, use this value as the next `updatedSince` to miss no
-   * change. `null` on other lists.
+   * On lists sorted by `updatedAt`: when `hasMore` is false, use this value as the next `updatedSince` so that you miss
+   * no changes. `null` on other lists.
    */
   syncedThrough: string | null;
 };
@@ -897,10 +891,7 @@ export type ItemListQuery = {
 
 /** Options of `GET /v1/items/{itemId}`. */
 export type GetItemOptions = CallOptions & {
-  /**
-   * Returns the record only if it is no longer this version: the `etag` that you read. If it still is, the method
-   * returns `null`.
-   */
+  /** Returns the record only if its current `etag` is not this one. If it is, the method returns `null`. */
   ifNoneMatch?: string | undefined;
 };
 
@@ -919,10 +910,7 @@ export type CreateItemOptions = CallOptions & {
   idempotencyKey?: string | undefined;
 };
 
-/**
- * A new catalog item, with status `active`. In every optional field, an empty string means that the field is not
- * given.
- */
+/** A new catalog item, with status `active`. An empty string in an optional field counts as absent. */
 export type ItemCreate = {
   /** Whether this is a product or a service. */
   type: 'product' | 'service';
@@ -1196,7 +1184,7 @@ export type ImportSummary = {
   created: number;
   /** How many records were updated. */
   updated: number;
-  /** How many rows equaled the stored record. */
+  /** How many rows were identical to the stored record. */
   unchanged: number;
   /** How many rows were invalid and skipped. */
   rejected: number;

@@ -90,14 +90,14 @@ export const customerCreateFields = shapeOf(customerFields, 'create');
 const customerCreate = z.strictObject(customerCreateFields).meta({
   id: 'CustomerCreate',
   description:
-    'A new customer. It needs at least one of name, companyName, firstName, lastName, email and phone. In every optional field, an empty string means that the field is not given.',
+    'A new customer. It needs at least one of name, companyName, firstName, lastName, email and phone. An empty string in an optional field counts as absent.',
 });
 export type CustomerCreate = z.output<typeof customerCreate>;
 
 const customerUpdate = z.strictObject(shapeOf(customerFields, 'update')).meta({
   id: 'CustomerUpdate',
   description:
-    'A JSON Merge Patch (RFC 7396): absent fields keep their values, and `null` clears a field. Fields that only the server sets are accepted while they equal what is stored.',
+    'A JSON Merge Patch (RFC 7396): absent fields keep their values, and `null` clears a field. Read-only fields are accepted if they equal the stored values.',
   examples: [
     { phone: '030-0076545', notes: null, address: { postalCode: '12210' }, metadata: { segment: 'wholesale' } },
   ],

@@ -59,7 +59,7 @@ const importSummary = z
     }),
     created: fields.wholeNumber({ min: 0 }, 'How many records were created.', 250),
     updated: fields.wholeNumber({ min: 0 }, 'How many records were updated.', 250),
-    unchanged: fields.wholeNumber({ min: 0 }, 'How many rows equaled the stored record.', 250),
+    unchanged: fields.wholeNumber({ min: 0 }, 'How many rows were identical to the stored record.', 250),
     rejected: fields.wholeNumber({ min: 0 }, 'How many rows were invalid and skipped.', 250),
     startedAt: fields.timestamp('When the import started: pass it to a list as `updatedSince` to read what it stored.'),
     endedAt: fields.timestamp('When the import ended.'),

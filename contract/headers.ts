@@ -57,7 +57,7 @@ export const idempotent = z.object({ 'idempotency-key': idempotencyKey.optional(
 export const ifMatch = z.object({
   'if-match': entityTags(wellFormedTags, {
     description:
-      'Changes the record only if it is still this version: the `etag` that you read; otherwise fails with `precondition_failed`.',
+      'Changes the record only if its current `etag` is this one; otherwise fails with `precondition_failed`.',
     written: 'The status of that problem is 412. `W/` in front of an ETag is ignored.',
     // Matches any version, because a tool may send every example.
     examples: ['*'],
@@ -66,7 +66,7 @@ export const ifMatch = z.object({
 /** A malformed value is ignored, because this header can only save a transfer. */
 export const ifNoneMatch = z.object({
   'if-none-match': entityTags(z.string(), {
-    description: 'Returns the record only if it is no longer this version: the `etag` that you read.',
-    written: 'If it still is, the response is 304 without a body. A malformed value is ignored.',
+    description: 'Returns the record only if its current `etag` is not this one.',
+    written: 'If it is, the response is 304 without a body. A malformed value is ignored.',
   }).optional(),
 });

@@ -86,8 +86,7 @@ export const itemCreateFields = shapeOf(itemFields, 'create');
 
 const itemCreate = z.strictObject(itemCreateFields).meta({
   id: 'ItemCreate',
-  description:
-    'A new catalog item, with status `active`. In every optional field, an empty string means that the field is not given.',
+  description: 'A new catalog item, with status `active`. An empty string in an optional field counts as absent.',
 });
 export type ItemCreate = z.output<typeof itemCreate>;
 

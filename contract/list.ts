@@ -126,7 +126,7 @@ export function page<T extends z.ZodType>(record: T, name: string) {
         .meta({ description: 'The records of this page, in the requested order.' }),
       pagination,
       syncedThrough: timestamp(
-        'On lists sorted by `updatedAt`: when `hasMore` is false, use this value as the next `updatedSince` to miss no change. `null` on other lists.',
+        'On lists sorted by `updatedAt`: when `hasMore` is false, use this value as the next `updatedSince` so that you miss no changes. `null` on other lists.',
       ).nullable(),
     })
     .meta({ id: `${name}List`, description: `A page of ${name.toLowerCase()}s.` });

@@ -110,7 +110,7 @@ export const proposal = z
     etag: fields.etag.meta({
       ...fields.etag.meta(),
       description:
-        'Identifies this version of the proposal and its customer, as returned here: it also changes when the customer does, which does not change `updatedAt`. Send it as `If-None-Match` to fetch the proposal only if it has changed.',
+        'Identifies this version of the proposal and its customer, as returned here: it also changes when the customer does, although `updatedAt` does not. Send it as `If-None-Match` to fetch the proposal only if it has changed.',
       examples: ['"5-mm7ydq6j-3-mm7ye2ab"'],
     }),
   })

@@ -142,7 +142,7 @@ const clientNotes: Readonly<Record<string, string>> = {
     'Default: a new UUID for each call, kept across its retries. Pass your own to be safe across restarts.',
   'if-match':
     'If a response is lost, the retry can fail because of its own change: compare the record before concluding that someone else changed it.',
-  'if-none-match': 'If it still is, the method returns `null`.',
+  'if-none-match': 'If it is, the method returns `null`.',
 };
 
 function describeHeader(name: string, schema: z.ZodType): z.ZodType {

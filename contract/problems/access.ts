@@ -18,11 +18,11 @@ const elsewhere = {
 const mistakes = {
   bearer_twice: `\`Bearer\` appears twice in the Authorization header. ${send}.`,
   no_bearer: `Bearer is missing before the key. ${send}.`,
-  other_scheme: `The scheme of the Authorization header must be Bearer. ${send}.`,
+  other_scheme: `The Authorization scheme must be Bearer. ${send}.`,
   upper_case: 'The key must be in lower case. Send it exactly as it was displayed.',
   quoted: 'The key must not be in quotes or brackets. Send it exactly as it was displayed.',
   placeholder: 'The key is still a placeholder. Replace it with your API key; in Postman, set the variable.',
-  no_key: `The key is not well-formed: a key is ak_live_ followed by 64 hexadecimal characters. ${send}.`,
+  no_key: `The key is malformed: it must be ak_live_ followed by 64 hexadecimal characters. ${send}.`,
 };
 
 export const accessProblems = {
@@ -78,7 +78,7 @@ export const accessProblems = {
       `API access requires the Team plan. After the organization upgrades, the same key works again. To upgrade${contact === undefined ? ', ask the operator of this service.' : `: ${contact}`}`,
     meaning: 'The key is valid, but the organization is not on the Team plan.',
     remedy:
-      'An admin of the organization can ask the operator of the service to upgrade it; `detail` says where, if the operator has set that. The same key then works again; you do not have to reconnect anything.',
+      'An admin of the organization can ask the operator of the service to upgrade it; `detail` says how, if the operator has configured it. The same key then works again; you do not have to reconnect anything.',
     example: {},
   }),
   rate_limited: plainRow({

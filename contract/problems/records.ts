@@ -77,7 +77,7 @@ export const recordProblems = {
     title: 'Precondition failed',
     detail: ({ currentEtag }: { currentEtag?: string | undefined }) =>
       currentEtag === undefined
-        ? 'There is no record with this externalId, so If-Match matches none. Omit If-Match to create the record.'
+        ? 'There is no record with this externalId, so If-Match cannot match. Omit If-Match to create the record.'
         : 'The record has changed since you read it. Fetch it again and reapply your change.',
     members: ({ currentEtag }) => (currentEtag === undefined ? {} : { currentEtag }),
     headers: ({ currentEtag }): Record<string, string> => (currentEtag === undefined ? {} : { ETag: currentEtag }),

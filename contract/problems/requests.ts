@@ -69,7 +69,7 @@ export const requestProblems = {
     detail: describeJson,
     meaning: `The body is missing, empty, not JSON, not UTF-8, nested deeper than ${maximumDepth} levels, or has the same key twice in one object.`,
     remedy:
-      'Use a JSON library to build the body. `detail` says where the mistake is. Usual causes are single quotes, a comma after the last field, and a quote or line break in text pasted into a template.',
+      'Use a JSON library to build the body. `detail` says where the mistake is. Common causes are single quotes, a trailing comma, and a quote or line break in text pasted into a template.',
     example: { fault: 'syntax', line: 3, column: 1 },
   }),
   invalid_parameter: row({
@@ -88,7 +88,7 @@ export const requestProblems = {
     detail: describeErrors,
     errors: listed,
     meaning:
-      'The operation has no such query parameter. It is rejected because a filter that is silently ignored returns the wrong records.',
+      'The operation has no such query parameter. It is rejected because silently ignoring a filter would return the wrong records.',
     remedy: 'Correct the name; `errors[].suggestion` has the nearest one. Names are case-sensitive.',
     example: { errors: inQuery('limti', 'unknown_parameter', 'is not a parameter of this operation', 'limit') },
   }),

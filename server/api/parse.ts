@@ -56,7 +56,7 @@ function conflictErrors(route: AppRoute, { query = {}, headers = {}, body }: Inp
   const errors: ProblemError[] = [];
   const isUpsert = onConflict === 'update' || onConflict === 'return';
   if (isUpsert && isBlank(externalId))
-    errors.push(requestError('query', 'onConflict', `${onConflict} needs an externalId in the body`));
+    errors.push(requestError('query', 'onConflict', 'requires an externalId in the body'));
   // `*` is allowed everywhere: it matches any record.
   if (onConflict !== 'update' && typeof ifMatch === 'string' && ifMatch.trim() !== '*')
     errors.push(requestError('header', 'if-match', 'needs onConflict=update: a new record has no ETag to match'));
