@@ -55,7 +55,7 @@ export async function* linesOf(stream: Readable): AsyncGenerator<string> {
       }
       rest.push(bytes.subarray(start));
       size += bytes.length - start;
-      if (size > longestLine) throw new UsageError('this is not a Proposal API backup file: a line has no end');
+      if (size > longestLine) throw new UsageError('this is not a Proposal API backup file: a line is too long');
     }
   } catch (error) {
     const code: unknown = Reflect.get(Object(error), 'code');

@@ -135,7 +135,7 @@ function readHeader(line: string): Header {
     throw new UsageError('this is not a Proposal API backup file');
   const header = JSON.parse(line) as Header;
   const unknown = header.migrations.find((name, index) => migrations[index]?.name !== name);
-  if (unknown) throw new UsageError(`the backup is of a newer version (${unknown}); restore it with that version`);
+  if (unknown) throw new UsageError(`the backup is from a newer version (${unknown}); restore it with that version`);
   return header;
 }
 

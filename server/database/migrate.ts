@@ -52,7 +52,7 @@ async function loadMigrator(pool: Database['pool']): Promise<Pick<Options, 'exte
 export async function waitForMigrations(client: pg.ClientBase, onProgress: (line: string) => void): Promise<void> {
   const { rows } = await client.query<{ free: boolean }>('select pg_try_advisory_lock($1) as free', [migrationLock]);
   if (rows[0]?.free) return;
-  onProgress('Waiting for another process to finish its migration of this database.');
+  onProgress('Waiting for another process to finish migrating this database.');
   await client.query('select pg_advisory_lock($1)', [migrationLock]);
 }
 

@@ -69,7 +69,7 @@ export async function requirePooler({ pool, control }: ConfiguredDatabase, confi
   const direct = await pool.query<Place>(place);
   const pooled = await control.query<Place>(place).catch((error: unknown) => reject(messageOf(error), error));
   if (pooled.rows[0]?.place !== direct.rows[0]?.place)
-    reject('it leads to another database or schema than DATABASE_URL');
+    reject('it connects to a different database or schema than DATABASE_URL');
   const isolation = pooled.rows[0]?.isolation;
   if (isolation !== 'read committed')
     reject(

@@ -5,7 +5,7 @@ import { migrations } from './migrations/list.ts';
 import type { Database } from './orm.ts';
 import { messageOf } from '../problems/message-of.ts';
 
-const direct = 'Set the direct URL, and this one as DATABASE_POOLER_URL if it is PgBouncer.';
+const direct = 'Set DATABASE_URL to the direct URL; if this one is PgBouncer, set it as DATABASE_POOLER_URL.';
 
 /** Rethrows the error of a first connection. PgBouncer rejects the settings of connections unless it is told to ignore them. */
 export function rejectConnection(error: unknown): never {
@@ -18,8 +18,7 @@ export async function requireSettings({ pool }: Pick<Database, 'pool'>): Promise
   const { rows } = await pool.query<{ jit: string; tracked: string }>(
     `select current_setting('jit') as jit, current_setting('track_activities') as tracked`,
   );
-  if (rows[0]?.jit !== 'off')
-    throw new UsageError(`it ignores the settings of connections, as some poolers do. ${direct}`);
+  if (rows[0]?.jit !== 'off') throw new UsageError(`it ignores connection settings, as some poolers do. ${direct}`);
   if (rows[0].tracked !== 'on')
     throw new UsageError('its setting track_activities is off, so syncs and webhooks would miss changes. Turn it on.');
 }
@@ -36,7 +35,7 @@ export async function requireVisibleTransactions({ pool, control }: Pick<Databas
     const { rows } = await each.query<{ role: string; login: string }>(hiddenLogins, [logins]);
     for (const { role, login } of rows)
       throw new UsageError(
-        `The database role ${role} may not see the transactions of ${login}, so syncs and webhooks would miss changes. Run: grant pg_read_all_stats to ${role}`,
+        `The database role ${role} cannot see the transactions of ${login}, so syncs and webhooks would miss changes. Run: grant pg_read_all_stats to ${role}`,
       );
   }
 }
@@ -58,11 +57,14 @@ const [insufficientPrivilege, duplicateTable] = ['42501', '42P07'];
 export function rejectMigration(error: unknown): never {
   const { code } = Object(error);
   if (code === duplicateTable)
-    throw new UsageError(`it has tables of another application (${messageOf(error)}). Use a database of its own.`, {
-      cause: error,
-    });
+    throw new UsageError(
+      `it contains the tables of another application (${messageOf(error)}). Use a separate database.`,
+      {
+        cause: error,
+      },
+    );
   if (code !== insufficientPrivilege) throw error;
-  const why = `its role may not run the migrations of this release (${messageOf(error)})`;
+  const why = `its role is not allowed to run the migrations of this release (${messageOf(error)})`;
   throw new UsageError(`${why}. Run "npx proposal-api migrate" as the role that owns the tables or the database.`, {
     cause: error,
   });
@@ -87,7 +89,9 @@ export async function requireSchema({ orm, pool }: Pick<Database, 'orm' | 'pool'
   const table = missing.slice(0, missing.indexOf('.'));
   const { rowCount } = await pool.query(`select where not has_table_privilege(to_regclass($1), 'select')`, [table]);
   if (rowCount === 1)
-    throw new UsageError(`its role may not use the table ${table}. Grant it the privileges of the others.`);
+    throw new UsageError(
+      `its role is not allowed to use the table ${table}. Grant it the same privileges as on the others.`,
+    );
   const known = new Set<string>(migrations.map(({ name }) => name));
   const later = (await appliedMigrations(pool)).findLast((name) => !known.has(name));
   if (later !== undefined)
@@ -95,6 +99,6 @@ export async function requireSchema({ orm, pool }: Pick<Database, 'orm' | 'pool'
       `a later release has changed its tables (${missing} is missing, and ${later} has been run), so this release no longer works with it. Start the later release, or restore a backup from before the upgrade.`,
     );
   throw new UsageError(
-    `its tables are not those of this release (${missing} is missing): it was changed by hand, or made by a version that was never released. Restore a backup, or use another database.`,
+    `its tables do not match this release (${missing} is missing): it was changed by hand, or made by a version that was never released. Restore a backup, or use another database.`,
   );
 }

@@ -20,7 +20,8 @@ export function listen(
         error.code === 'EADDRINUSE' &&
         `Port ${port} is already taken; choose another with ${variable}, for example ${variable}=${port + 1}.`;
       const forbidden =
-        error.code === 'EACCES' && `This user may not listen on port ${port}; choose one above 1023 with ${variable}.`;
+        error.code === 'EACCES' &&
+        `This user is not allowed to listen on port ${port}; choose one above 1023 with ${variable}.`;
       const elsewhere = `Cannot listen: ${error.message}. HOST must be an address of this machine, without brackets or a port.`;
       reject(new UsageError(taken || forbidden || elsewhere));
     });

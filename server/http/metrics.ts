@@ -101,8 +101,8 @@ function addGauges(register: Registry, { pools, knownKeys, inFlight }: Measured,
       },
     });
   poolGauge('database_pool_in_use', 'Connections in use.', ({ totalCount, idleCount }) => totalCount - idleCount);
-  poolGauge('database_pool_idle', 'Connections that are open and free.', ({ idleCount }) => idleCount);
-  poolGauge('database_pool_waiting', 'Requests that wait for a connection.', ({ waitingCount }) => waitingCount);
+  poolGauge('database_pool_idle', 'Idle connections.', ({ idleCount }) => idleCount);
+  poolGauge('database_pool_waiting', 'Requests waiting for a connection.', ({ waitingCount }) => waitingCount);
   gauge('key_cache_keys', 'API keys in the cache.', knownKeys);
   // Without Redis, an alert on a limit that is not shared would never end.
   if (!limiter) return;
@@ -138,7 +138,7 @@ function webhookMetrics(register: Registry) {
     measure(read: () => Backlog): void {
       // The maximum, because each worker sees the same database.
       const gauge = (name: string, help: string, value: () => number) => gauges(register)(name, help, value, 'max');
-      gauge('webhook_events_pending', 'Events that wait for an attempt.', () => read().pending);
+      gauge('webhook_events_pending', 'Events waiting for an attempt.', () => read().pending);
       gauge('webhook_lag_seconds', 'How long the most overdue endpoint has been waiting.', () => read().lagSeconds);
       gauge('webhook_endpoints_failing', 'Active endpoints whose last attempts failed.', () => read().failingEndpoints);
     },

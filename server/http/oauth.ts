@@ -78,7 +78,7 @@ export function oauthRoutes({ database, keys, handshakes, shares, secret }: Part
       const em = forOrganization(database, key.organization.id).em();
       const { id, clientId } = await findKey(em, key.id);
       if (clientId !== parameter(body, 'client_id'))
-        throw new OAuthError('invalid_client', 'Only the application that got this key can revoke it here.');
+        throw new OAuthError('invalid_client', 'Only the application that this key was issued to can revoke it here.');
       await revokeForClient(em, id, 'application');
       keys.forget();
     }
@@ -116,7 +116,7 @@ function readExchange({ authorization }: IncomingHttpHeaders, body: unknown): Ex
   if (authorization !== undefined && parameter(body, 'client_id') === '')
     throw new OAuthError(
       'invalid_client',
-      'Applications have no secret here. Send client_id in the body, and no Authorization header.',
+      'Applications have no client secret here. Send client_id in the body, and no Authorization header.',
     );
   return {
     code: required(body, 'code'),

@@ -111,7 +111,7 @@ export class SharedRateLimiter implements RateLimiter {
     const isEmptied = error instanceof StoreEmptied;
     const sentence = isEmptied
       ? 'The rate limit store has lost its data: this process restores what it knows.'
-      : 'The rate limit store is unreachable or slow: this process limits on its own until the store is back.';
+      : 'The rate limit store is unreachable or slow: this process enforces the limit on its own until the store is back.';
     this.#options.onChange(sentence, messageOf(error));
     if (isEmptied) this.#restoring = this.#probe(restoredMs);
     else this.#later(() => this.#probe(), retriesMs[0]);
@@ -181,7 +181,7 @@ export class SharedRateLimiter implements RateLimiter {
 
   /** What is stored for the key is not a window; the store itself is fine, unless it rejects a new window as well. */
   async #resetWindow(key: string, error: ErrorReply, takenAtMs: number): Promise<void> {
-    this.#options.onChange('The rate limit store had something other than a window under a key.', messageOf(error));
+    this.#options.onChange('A key in the rate limit store held something other than a window.', messageOf(error));
     const epoch = this.#epoch;
     await removeFromRedis(this.#client, key, epoch)
       .then(() => {

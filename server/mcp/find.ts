@@ -17,7 +17,7 @@ export const notFilters: Readonly<Record<string, string>> = {
   include: 'is includeLineItems and includeCustomer, so that records are short unless an agent needs more',
 };
 
-const times = '…Since is at or after, …Before is before a time: RFC 3339 with a zone, or a date (UTC).';
+const times = '…Since means at or after, …Before means before: RFC 3339 with a zone, or a date (UTC).';
 
 type FindOptions = { usual: readonly string[]; looksIn: string };
 

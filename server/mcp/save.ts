@@ -43,7 +43,7 @@ export function saveCustomer(): Tool {
   return {
     name: 'save_customer',
     title: 'Create or update a customer',
-    description: `Create a customer, or update one: by customerId, or by externalId if a customer has it. Fields that you leave out keep their values, null clears a field or a metadata key. Repeating a create within 24 hours creates nothing: it returns the record as it is now, with replayed. ${untrustedNotice}`,
+    description: `Create a customer, or update one by customerId, or by externalId if a customer already has it. Omitted fields keep their values; null clears a field or a metadata key. Repeating a create within 24 hours creates nothing and returns the record as it is now, with replayed. ${untrustedNotice}`,
     properties: { customerId: { type: 'string', description: 'The customer to update' }, ...properties, tags },
     definitions: { AddressInput: definitions.AddressInput ?? {} },
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
@@ -69,7 +69,7 @@ export function createTool(resource: 'items'): Tool {
   return {
     name: `create_${record}`,
     title: create.summary,
-    description: `${create.description} Repeating the same call within 24 hours creates nothing new, and says replayed. ${untrustedNotice}`,
+    description: `${create.description} Repeating the same call within 24 hours creates nothing and returns the ${record} as it is now, with replayed. ${untrustedNotice}`,
     properties,
     required,
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },

@@ -11,7 +11,7 @@ import type { Arguments, Calling, Tool } from './tool.ts';
 type ToolResult = { content: { type: 'text'; text: string }[]; isError?: boolean };
 
 const instructions =
-  'Customers, proposals and catalog items of one organization. Times are UTC, money is a decimal string with its currency. Proposals are read-only. Items cannot be changed once created.';
+  'Customers, proposals and catalog items of one organization. Times are UTC; money is a decimal string with its currency. Proposals are read-only. Items cannot be changed once created.';
 
 export type McpOptions = {
   version: string;
@@ -36,7 +36,7 @@ function createServer({ version, ...options }: McpOptions): McpServer {
   );
   // Not `registerTool`, which requires Zod schemas: these are shorter than what Zod would print.
   mcp.server.setRequestHandler('tools/list', ({ params }) => {
-    if (params?.cursor !== undefined) throw invalidParams('There is one page of tools. Leave out cursor.');
+    if (params?.cursor !== undefined) throw invalidParams('There is only one page of tools. Leave out cursor.');
     return { tools: options.tools.map(listed) };
   });
   mcp.server.setRequestHandler('tools/call', ({ params }) =>
@@ -87,7 +87,7 @@ function requireArguments(tool: Tool, input: Arguments): void {
   const unknown = Object.keys(input).filter((argument) => !known.includes(argument));
   if (unknown.length > 0) {
     const names = unknown.slice(0, maximumErrors).map((argument) => `"${argument.slice(0, 60)}"`);
-    const help = known.length > 0 ? ` Arguments: ${known.join(', ')}.` : ' It takes none.';
+    const help = known.length > 0 ? ` Arguments: ${known.join(', ')}.` : ' It takes no arguments.';
     throw new ArgumentError(`${tool.name} has no argument ${names.join(', ')}.${help}`);
   }
   // The arguments of a write are the fields of its record, which its operation checks.

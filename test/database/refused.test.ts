@@ -48,7 +48,7 @@ test('rejects a role that does not see the transactions of a role that logged in
   try {
     await requireVisibleTransactions({ pool, control: reads });
     const why =
-      /^The database role pg_signal_backend may not see the transactions of \w+, so .+ pg_read_all_stats to pg/;
+      /^The database role pg_signal_backend cannot see the transactions of \w+, so .+ pg_read_all_stats to pg/;
     for (const pools of [other, { pool, control: other.control }])
       await expect(requireVisibleTransactions(pools)).rejects.toThrow(why);
   } finally {
@@ -58,12 +58,12 @@ test('rejects a role that does not see the transactions of a role that logged in
 });
 
 test.runIf(hasPgBouncer).each([
-  ['ignores', ['ignore_startup_parameters = options'], 'it ignores the settings of connections, as some poolers do'],
+  ['ignores', ['ignore_startup_parameters = options'], 'it ignores connection settings, as some poolers do'],
   ['rejects', [], 'unsupported startup parameter.*'],
 ])('rejects a pooler that %s the settings of connections', async (_, further, why) => {
   const bouncer = await startPgBouncer(inject('databaseUrl'), further);
   try {
-    const sentence = `^error: The database at DATABASE_URL cannot be used: ${why}\\. Set the direct URL, .+\\.\n$`;
+    const sentence = `^error: The database at DATABASE_URL cannot be used: ${why}\\. Set DATABASE_URL to the direct URL; .+\\.\n$`;
     expect(await list(new URL(bouncer.url))).toMatchObject({ status: 1, err: expect.stringMatching(sentence) });
   } finally {
     await bouncer.close();
@@ -77,7 +77,7 @@ test('says what a role with too few privileges lacks', async () => {
   try {
     await administer(`alter database ${name} set role = ${role}`);
     const why =
-      'its role may not run the migrations of this release (permission denied for schema public). Run "npx proposal-api migrate" as the role that owns the tables or the database.';
+      'its role is not allowed to run the migrations of this release (permission denied for schema public). Run "npx proposal-api migrate" as the role that owns the tables or the database.';
     expect(await list(new URL(url))).toEqual(refused(why));
 
     await administer(`alter database ${name} reset role`);
@@ -85,7 +85,7 @@ test('says what a role with too few privileges lacks', async () => {
     await administer(`grant select on all tables in schema public to ${role}`, [], url);
     await administer(`revoke select on customers from ${role}`, [], url);
     await administer(`alter database ${name} set role = ${role}`);
-    const table = 'its role may not use the table customers. Grant it the privileges of the others.';
+    const table = 'its role is not allowed to use the table customers. Grant it the same privileges as on the others.';
     expect(await list(new URL(url))).toEqual(refused(table));
   } finally {
     await drop();
@@ -97,7 +97,7 @@ test('rejects a database in which another application has a table of the same na
   try {
     await administer('create table customers ()', [], url);
     const why =
-      'it has tables of another application (relation "customers" already exists). Use a database of its own.';
+      'it contains the tables of another application (relation "customers" already exists). Use a separate database.';
     expect(await list(new URL(url))).toEqual(refused(why));
   } finally {
     await drop();

@@ -43,7 +43,7 @@ test('a migration waits for another one as long as it takes, regardless of the d
   const migrating = migrate(database, (line) => lines.push(line));
   migrating.catch(() => undefined);
   while (lines.length === 0) await Promise.race([delay(5), migrating]);
-  expect(lines).toEqual(['Waiting for another process to finish its migration of this database.']);
+  expect(lines).toEqual(['Waiting for another process to finish migrating this database.']);
   // Longer than both limits.
   await delay(3 * limitMs);
   await other.query('select pg_advisory_unlock_all()');

@@ -63,7 +63,7 @@ test.each([
   expect([status, out, err]).toEqual([1, '', expect.stringMatching(sentence)]);
 });
 
-const elsewhere = 'it leads to another database or schema than DATABASE_URL';
+const elsewhere = 'it connects to a different database or schema than DATABASE_URL';
 
 test.each<[what: string, setting: string | undefined, problem: string]>([
   ['leads to another database', undefined, elsewhere],
@@ -92,7 +92,7 @@ test('reports a pooler whose role does not see all transactions in one sentence,
   const environment = { DATABASE_URL: url, DATABASE_POOLER_URL: pooler.href, PORT: '0' };
   const { status, out, err } = await runCommand(['serve'], environment);
   expect([status, out]).toEqual([1, '']);
-  expect(err).toMatch(/^error: The database role pg_signal_backend may not see the transactions of [^\n]+\n$/);
+  expect(err).toMatch(/^error: The database role pg_signal_backend cannot see the transactions of [^\n]+\n$/);
 });
 
 test('warns at startup of too few connections, of stores and folders that cannot be used, and of a read-only database', async () => {

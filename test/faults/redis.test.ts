@@ -40,7 +40,7 @@ describe.runIf(hasRedis)('a rate limit store that is killed or frozen', () => {
       while (!limiter.status().shared) await delay(5);
       recoveriesMs.push(Math.round(performance.now() - endedAt));
       expect(reports.slice(length)).toEqual([
-        expect.stringMatching(/this process limits on its own/),
+        expect.stringMatching(/this process enforces the limit on its own/),
         expect.stringMatching(/rate limit store is back/),
       ]);
     };
@@ -133,7 +133,7 @@ describe.runIf(hasRedis)('a rate limit store that is killed or frozen', () => {
     await client.sendCommand(['ACL', 'SETUSER', 'default', '-time']);
     expect(await admitted(120, 'rejected')).toBe(100);
     await expect.poll(allShare).toBe(false);
-    expect(reports).toContainEqual(expect.stringMatching(/this process limits on its own/));
+    expect(reports).toContainEqual(expect.stringMatching(/this process enforces the limit on its own/));
     await client.sendCommand(['ACL', 'SETUSER', 'default', '+time']);
     await expect.poll(allShare).toBe(true);
     expect(await admitted(120, 'rejected')).toBe(0);
@@ -210,7 +210,7 @@ describe.runIf(hasRedis)('a rate limit store that is killed or frozen', () => {
         .reduce((sum, calls) => sum + calls);
     const before = await attempts();
     while ((await attempts()) < before + 2) await delay(5);
-    expect(reports).toEqual([expect.stringMatching(/this process limits on its own/)]);
+    expect(reports).toEqual([expect.stringMatching(/this process enforces the limit on its own/)]);
     await client.configSet('maxmemory', '0');
     while (!limiter?.status().shared) await delay(5);
     expect(await admitted(120, 'full')).toBe(0);

@@ -625,7 +625,7 @@ describe('the tools', () => {
       ['get_proposal', { proposalId: 'prp_1', includeLineItems: {} }, /^includeLineItems must be true or false\.$/],
       ['get_proposal', { proposalId: 'prp_1', lineItemsAfter: 'x' }, /^lineItemsAfter must be nextLineItemsAfter/],
       ['get_proposal', { proposalId: 'prp_1', lineItemsAfter: 1.5 }, /^lineItemsAfter must be nextLineItemsAfter/],
-      ['who_am_i', { key: 'x' }, /^who_am_i has no argument "key"\. It takes none\.$/],
+      ['who_am_i', { key: 'x' }, /^who_am_i has no argument "key"\. It takes no arguments\.$/],
     ];
     for (const [name, given, expected] of failures) {
       const { isError, text } = await callTool(tenant, name, given);
