@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTracing } from '../server/commands/serve/process.ts';
 import { readConfig } from '../server/config.ts';
-import { statementName } from '../server/database/statements.ts';
+import { statementName } from '../server/database/observe-statements.ts';
 import type { Tracing } from '../server/http/tracing.ts';
 import { listen } from './ports.ts';
 import { useWorld } from './world.ts';

@@ -3,8 +3,8 @@
  *
  * The lines are a JSON header; then, for each table, its name and columns in JSON, its rows, and `\.`; finally `\end`.
  */
-import type { Readable, Writable } from 'node:stream';
-import { Readable as ReadableStream } from 'node:stream';
+import { Readable } from 'node:stream';
+import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import type pg from 'pg';
@@ -52,7 +52,7 @@ export async function writeBackup(address: Address, output: Writable, onRows: On
       }
       yield `${endOfBackup}\n`;
     };
-    await pipeline(ReadableStream.from(lines()), createGzip(), output);
+    await pipeline(Readable.from(lines()), createGzip(), output);
     await client.query('commit');
     return tables.length;
   });
@@ -91,7 +91,7 @@ export async function readBackup(
       if (expected?.columns !== columns)
         throw new UsageError(`the backup has a table that this version does not have: ${table}`);
       const text = `copy ${expected.table} (${expected.columns}) from stdin`;
-      await pipeline(ReadableStream.from(rowsOf(lines, count)), client.query(copyFrom(text)));
+      await pipeline(Readable.from(rowsOf(lines, count)), client.query(copyFrom(text)));
       missing.delete(expected.table);
     }
     const [lost] = missing;

@@ -22,7 +22,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { Sampler } from '@opentelemetry/sdk-trace';
 import type { Config } from '../config.ts';
-import { observeStatements } from '../database/statements.ts';
+import { observeStatements } from '../database/observe-statements.ts';
 
 export type Tracing = {
   /** The same listener, with a span around each request. */

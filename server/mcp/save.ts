@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import type { AppRoute } from '@ts-rest/core';
 import { isBlank } from '../../contract/text.ts';
-import { recordOf, v1 } from '../../contract/v1.ts';
+import { v1 } from '../../contract/v1.ts';
 import { Problem } from '../problems/problem.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
 import { idIn } from './arguments.ts';
@@ -11,7 +11,7 @@ import { fieldsOf, inputsOf, schemaOf } from './schema.ts';
 import { untrustedNotice } from './tool.ts';
 import type { Arguments, CallOperation, Tool } from './tool.ts';
 
-const { customers } = v1;
+const { customers, items } = v1;
 
 const texts = { type: 'array', items: { type: 'string' } } as const;
 /** As the contract accepts them. */
@@ -61,24 +61,23 @@ export function saveCustomer(): Tool {
   };
 }
 
-/** Creates records of a resource that are never updated. */
-export function createTool(resource: 'items'): Tool {
-  const { create, get } = v1[resource];
-  const record = recordOf(resource);
+/** No operation changes an item. */
+export function createItem(): Tool {
+  const { create, get } = items;
   const { properties, required } = inputsOf(schemaOf(create.body));
   return {
-    name: `create_${record}`,
+    name: 'create_item',
     title: create.summary,
-    description: `${create.description} Repeating the same call within 24 hours creates nothing and returns the ${record} as it is now, with replayed. ${untrustedNotice}`,
+    description: `${create.description} Repeating the same call within 24 hours creates nothing and returns the item as it is now, with replayed. ${untrustedNotice}`,
     properties,
     required,
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     run: (body, { call }) =>
-      createOnce(call, { create, get, idName: `${record}Id` }, body).catch((error: unknown) => {
+      createOnce(call, { create, get, idName: 'itemId' }, body).catch((error: unknown) => {
         if (!(error instanceof Problem && error.code === 'external_id_taken')) throw error;
         // This tool has no onConflict, so its advice is that for an update.
         const { existingId } = error.body('', '');
-        throw new Problem('external_id_taken', { record, existingId, isUpdate: true });
+        throw new Problem('external_id_taken', { record: 'item', existingId, isUpdate: true });
       }),
   };
 }

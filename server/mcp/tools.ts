@@ -6,7 +6,7 @@ import type { ResourceName, V1 } from '../../contract/v1.ts';
 import { parameterProblem } from '../problems/problem.ts';
 import { findTool, getTool } from './find.ts';
 import { mostBytes, selected, sizeOf } from './result.ts';
-import { createTool, saveCustomer } from './save.ts';
+import { createItem, saveCustomer } from './save.ts';
 import { fieldsOf, inputsOf, schemaOf } from './schema.ts';
 import { readAnnotations } from './tool.ts';
 import type { Tool } from './tool.ts';
@@ -94,7 +94,7 @@ export function createTools(sums: AppRoute & { query: unknown }): readonly Tool[
   const others: Record<ResourceName, readonly Tool[]> = {
     customers: [saveCustomer()],
     proposals: [sumProposals(sums)],
-    items: [createTool('items')],
+    items: [createItem()],
   };
   // Object.keys forgets the names.
   const resources = Object.keys(described) as ResourceName[];

@@ -1,4 +1,5 @@
 /** Finds and replaces the names of one person in texts that other people wrote. */
+
 /** Shorter names occur in too many words. */
 const shortest = 3;
 /** No longer than what it replaces, so that no text outgrows its limit. */
