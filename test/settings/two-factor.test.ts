@@ -22,8 +22,8 @@ import { startMailServer } from './providers.ts';
 import {
   auditLog,
   codeAt,
-  formIn,
   givePassword,
+  openSetUp,
   password,
   passwordPath,
   shownSecret,
@@ -110,12 +110,12 @@ describe('turning it on', () => {
     const member = await someone(world, await world.organization(), 'member', 'Ida Berg');
     const visiting = await signIn(world, member);
     expect((await visiting.get(account)).text).toMatch(/Two-factor authentication\s*<span class="badge off">Off/);
-    const page = await visiting.get(path);
+    const { page, url, fields } = await openSetUp(visiting);
     expect(page.text).toContain('<svg xmlns="http://www.w3.org/2000/svg"');
     expect(page.text).not.toMatch(/ style=|<script>/);
-    const { offer = '' } = formIn(page, path);
+    const { offer = '' } = fields;
     const secret = shownSecret(page);
-    const send = (fields: Record<string, string>) => visiting.submit(path, { offer, ...fields });
+    const send = (typed: Record<string, string>) => visiting.submit(path, { offer, ...typed });
     for (const [current, code, id, sentence] of [
       ['', '123456', 'current', 'Enter your password.'],
       [password, '', 'code', 'Enter a code.'],
@@ -125,11 +125,14 @@ describe('turning it on', () => {
       const { status, text } = await send({ current, code });
       expect(status).toBe(422);
       expect(text).toMatch(new RegExp(`id="${id}-problem" role="alert">${sentence}`));
-      expect(text).toContain(offer);
+      // The browser opens the URL of the form when it reloads a rejected one.
+      expect(text).toContain(`action="${url}"`);
     }
+    expect(shownSecret(await visiting.get(url))).toBe(secret);
+    expect((await visiting.get(path)).location).not.toBe(url);
     const other = await signIn(world, member);
-    const typed = codeAt(secret, nowMs).replace(/^.../, '$& ');
-    const on = await send({ current: password, code: typed });
+    const code = codeAt(secret, nowMs).replace(/^.../, '$& ');
+    const on = await send({ current: password, code });
     expect([on.status, on.headers.get('cache-control')]).toEqual([201, 'no-store']);
     expect(new Set(on.text.match(/\b[a-z2-9]{4}(?:-[a-z2-9]{4}){3}\b/g)).size).toBe(10);
     expect(on.text).toContain('download="recovery-codes.txt"');
@@ -137,7 +140,7 @@ describe('turning it on', () => {
     expect((await visiting.get(account)).text).toContain('10 recovery codes are left.');
     expect(await isSignedIn(other)).toBe(false);
     expect((await visiting.get(path)).location).toBe(account);
-    expect((await send({ current: password, code: typed })).location).toBe(account);
+    expect((await send({ current: password, code })).location).toBe(account);
     await expect.poll(() => mailsTo(member).join()).toContain('was turned on.');
   });
 
@@ -179,9 +182,11 @@ describe('turning it on', () => {
     const { tenant } = await scene();
     const [member, attacker] = [await someone(world, tenant), await someone(world, tenant)];
     const [mine, theirs] = [await signIn(world, member), await signIn(world, attacker)];
-    const page = await theirs.get(path);
-    const fields = { ...formIn(page, path), current: password, code: codeAt(shownSecret(page), nowMs) };
-    expect((await mine.submit(path, fields)).status).toBe(422);
+    const { page, url, fields } = await openSetUp(theirs);
+    const typed = { ...fields, current: password, code: codeAt(shownSecret(page), nowMs) };
+    expect((await mine.submit(path, typed)).status).toBe(422);
+    const another = (await mine.get(url)).location ?? '';
+    expect(shownSecret(await mine.get(another))).not.toBe(shownSecret(page));
   });
 
   test('stores the key encrypted and the recovery codes as hashes, and logs neither', async () => {
@@ -297,10 +302,9 @@ describe('a sign-in', () => {
     expect((await visiting.post('/settings/sign-in', fields)).location).toBe(home);
     expect((await visiting.get(`/settings/sign-in${query}`)).location).toBe(home);
     expect((await visiting.submit('/settings/organization', { next })).location).toBe(home);
-    const page = await visiting.get(path + query);
+    const { page, url, fields: fieldsOfForm } = await openSetUp(visiting, query);
     const secret = shownSecret(page);
-    const fieldsOfForm = formIn(page, path + query);
-    const on = await visiting.post(path + query, { ...fieldsOfForm, current: password, code: codeAt(secret, nowMs) });
+    const on = await visiting.post(url, { ...fieldsOfForm, current: password, code: codeAt(secret, nowMs) });
     expect([on.status, on.text.includes(`href="${home}"`), on.text.includes('evil.example')]).toEqual([
       201,
       true,

@@ -213,12 +213,18 @@ export const shownSecret = ({ text }: Reply): string =>
 
 export type TwoFactorSetUp = { secret: string; codes: string[] };
 
+/** The page with the QR code, which redirects to a URL that has the key it offers, and its form. */
+export async function openSetUp(visiting: Visit, query = '') {
+  const url = (await visiting.get(`/settings/account/two-factor${query}`)).location ?? '';
+  const page = await visiting.get(url);
+  return { page, url, fields: formIn(page, url.replaceAll('&', '&amp;')) };
+}
+
 /** Turns on two-factor authentication as a person would: enters the page's key in an app, and its code on the page. */
 export async function turnOnTwoFactor(visiting: Visit, nowMs: number, current = password): Promise<TwoFactorSetUp> {
-  const path = '/settings/account/two-factor';
-  const page = await visiting.get(path);
+  const { page, url, fields } = await openSetUp(visiting);
   const secret = shownSecret(page);
-  const on = await visiting.post(path, { ...formIn(page, path), current, code: codeAt(secret, nowMs) });
+  const on = await visiting.post(url, { ...fields, current, code: codeAt(secret, nowMs) });
   if (on.status !== 201) throw new Error(`Two-factor authentication is not on: ${on.status} ${on.text}`);
   return { secret, codes: recoveryCodesIn(on) };
 }

@@ -70,7 +70,7 @@ export function setUpPage(visit: Visit, { offer, isRequired, next, rejected }: S
       Or type this key into the app:<br />
       <code translate="no">${offer.secret.replaceAll(/.{4}(?=.)/g, '$& ')}</code>
     </p>
-    ${postForm(visit, pathWith(twoFactorPath, { next }), fields)}`;
+    ${postForm(visit, pathWith(twoFactorPath, { offer: offer.sealed, next }), fields)}`;
   return cardPage('Turn on two-factor authentication', content, { current, ...connectingTo(next) });
 }
 

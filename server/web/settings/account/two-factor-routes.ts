@@ -11,6 +11,7 @@ import type { App, TwoFactor } from '../../../accounts/two-factor.ts';
 import type { AuditAction } from '../../../entities/audit-event.ts';
 import { field } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
+import { pathWith } from '../page.ts';
 import type { Page } from '../page.ts';
 import { deviceOf, localPath, needsTwoFactor } from '../session-guard.ts';
 import type { SessionGuard } from '../session-guard.ts';
@@ -21,6 +22,7 @@ import { confirmPage, recoveryCodesPage, setUpPage, withoutPasswordPage } from '
 import type { Confirmation } from './two-factor-page.ts';
 
 const account = '/settings/account';
+const setUp = `${account}/two-factor`;
 const wrongCode =
   'Incorrect code. Enter the one that the app shows now. If it fails again, check the clock of your phone.';
 
@@ -60,8 +62,11 @@ async function showSetUp(visit: Visit, rejected?: Rejected): Promise<Page | stri
   const { request, context } = visit;
   if (visit.hasTwoFactor) return account;
   if ((await readPasswords(context.database.signIns, [visit.member.id])).length === 0) return withoutPasswordPage;
-  const offer = context.twoFactor.offer(visit.sessionId, field(request.body, 'offer'));
-  return setUpPage(visit, { offer, isRequired: needsTwoFactor(visit), next: field(request.query, 'next'), rejected });
+  const [known, next] = [field(rejected?.body ?? request.query, 'offer'), field(request.query, 'next')];
+  const offer = context.twoFactor.offer(visit.sessionId, known);
+  // In the URL, too: phones load the page again when people come back from the app, which has this key by then.
+  if (!rejected && offer.sealed !== known) return pathWith(setUp, { offer: offer.sealed, next });
+  return setUpPage(visit, { offer, isRequired: needsTwoFactor(visit), next, rejected });
 }
 
 async function turnOn(change: Change): Promise<Page | string> {
