@@ -293,6 +293,23 @@ describe('a sign-in', () => {
     expect((await visiting.get(codePath + query)).location).toBe(`/settings/sign-in${query}`);
   });
 
+  test('with a recovery code says so, and links to the requested page', async () => {
+    const { member, codes } = await scene();
+    const next = '/settings/connect?client_id=x';
+    const query = `?next=${encodeURIComponent(next)}`;
+    const visiting = visit(world.url);
+    await visiting.post('/settings/sign-in', { email: member.email, password, next });
+    const code = codes[0] ?? '';
+    const { location } = await visiting.post(codePath + query, { with: 'recovery', code });
+    const page = await visiting.get(location ?? '');
+    expect(page.text).toMatch(
+      /You signed in with a recovery code.*<a href="\/settings\/connect\?client_id=x">Continue/,
+    );
+    expect(page.headers.get('cross-origin-opener-policy')).toBe('unsafe-none');
+    const elsewhere = await visiting.get(`${account}?done=recovered&next=//evil.example/`);
+    expect(elsewhere.text).not.toContain('evil.example');
+  });
+
   test('leads to no other site, whatever `next` says', async () => {
     const member = await someone(world, await world.organization());
     const next = '//evil.example/';

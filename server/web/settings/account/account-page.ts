@@ -9,12 +9,13 @@ import { logOwn } from '../../../accounts/member-lookup.ts';
 import { inTransaction } from '../../../database/transaction.ts';
 import { Problem } from '../../../problems/problem.ts';
 import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
 import { field, hidden, ownEmailField, passwordField, passwordHint, uuidPattern } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { buttonForm, postForm } from '../forms.ts';
-import { sectionPage } from '../page.ts';
+import { connectingTo, sectionPage } from '../page.ts';
 import { badge, card, counted, notice, responsiveTable, section } from '../sections.ts';
-import { deviceOf } from '../session-guard.ts';
+import { deviceOf, localPath } from '../session-guard.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { timeAgo } from '../time.ts';
 import { rejectTooMany, sentenceFor } from '../visit.ts';
@@ -33,7 +34,7 @@ const sentences = {
 };
 
 export function accountRoutes(guard: SessionGuard): void {
-  guard.page('/account', (visit) => show(visit, { done: sentenceFor(sentences, field(visit.request.query, 'done')) }));
+  guard.page('/account', (visit) => show(visit, { done: whatWasDone(visit) }));
   guard.form('/account/password', {
     action: 'password_changed',
     submit: changePassword,
@@ -42,7 +43,7 @@ export function accountRoutes(guard: SessionGuard): void {
   guard.form('/account/sessions', { action: 'sessions_ended', submit: endOwnSessions });
 }
 
-async function show(visit: Visit, { done, rejected }: { done?: string | undefined; rejected?: Rejected }) {
+async function show(visit: Visit, { done, rejected }: { done?: Html | string | undefined; rejected?: Rejected }) {
   const { member, isSingleSignOn, organization, context } = visit;
   const sessions = await readSessions(context.database.signIns, member.id);
   const [app] = await context.twoFactor.read([member.id]);
@@ -57,7 +58,15 @@ async function show(visit: Visit, { done, rejected }: { done?: string | undefine
   ${card('password-title', 'Change password', hasPassword ? passwordForm : withoutPassword)}
   ${twoFactorSection({ app, isSingleSignOn, isRequired: organization.requiresTwoFactor })}
   ${sessionSection(visit, sessions)}`;
-  return sectionPage(path, lead, content);
+  return sectionPage(path, lead, content, connectingTo(field(visit.request.query, 'next')));
+}
+
+/** After a sign-in with a recovery code, with a link to the page that it was to lead to. */
+function whatWasDone({ request: { query } }: Visit): Html | string | undefined {
+  const [done, next] = [sentenceFor(sentences, field(query, 'done')), field(query, 'next')];
+  return done === undefined || next === ''
+    ? done
+    : html`${done} <a href="${localPath(next)}">Continue where you left off</a>`;
 }
 
 /** For members who have only ever signed in with single sign-on. */

@@ -67,7 +67,7 @@ async function finish({ request, response, context }: PublicRequest): Promise<st
   setCookies(response, result.cookies);
   if (result.recovered.length === 0) return localPath(next);
   sendMail(context, twoFactorMail(result.email, { change: 'recovered', organizations: result.recovered }));
-  return '/settings/account?done=recovered';
+  return pathWith('/settings/account', { done: 'recovered', next });
 }
 
 const wrongCode =
