@@ -242,6 +242,17 @@ describe('a member', () => {
     expect(text).toContain('You are no longer a member of the organization, and are signed out.');
   });
 
+  test('who leaves one of two organizations is told so in the other', async () => {
+    const { tenant, post, pathOf } = await scene();
+    const leaver = await someone(world, tenant, 'admin');
+    const other = await world.organization({ name: 'Second Ltd' });
+    await givePassword(world, await addMember(world.database, other.organization, { ...leaver, role: 'member' }));
+    const visiting = await signIn(world, leaver);
+    const { location } = await post(`${pathOf(leaver)}/remove`, {}, visiting);
+    const { text } = await visiting.get(location ?? '');
+    expect(text).toContain('You have left the other organization. This is Second Ltd.');
+  });
+
   test('who was removed can join another organization, but needs a new password', async () => {
     const { tenant } = await scene();
     const leaver = await someone(world, tenant);

@@ -24,6 +24,7 @@ import { sendMail, idIn, requireAdminVisit } from '../visit.ts';
 import type { Change, Visit } from '../visit.ts';
 import { changedFrom, choiceIn, field } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
+import { homePath } from '../session-guard.ts';
 import type { Form, SessionGuard } from '../session-guard.ts';
 import { membersPage, removePage, resetPage, roleLabels, rolePage } from './members-page.ts';
 import type { IssuedLink, MembersView } from './members-page.ts';
@@ -137,8 +138,8 @@ async function setRole(change: Change): Promise<string> {
 
 async function remove(change: Change): Promise<string> {
   const removed = await removeMember(change.em, change.member, subjectOf(change));
-  // The session goes on if it has other organizations.
-  if (removed.id === change.member.id) return '/settings/sign-in?after=left';
+  const goesOn = change.memberships.length > 1;
+  if (removed.id === change.member.id) return goesOn ? `${homePath}?left` : '/settings/sign-in?after=left';
   return `${path}?removed=${publicId('member', removed.id)}`;
 }
 

@@ -21,7 +21,7 @@ const shown = { failures: 5, records: '5' };
 export const overviewRoutes = (guard: SessionGuard): void => guard.page('/overview', overviewPage);
 
 async function overviewPage(visit: Visit): Promise<Page> {
-  const { em, organization, member, context } = visit;
+  const { em, organization, member, request, context } = visit;
   await context.usage.flush();
   const report = await readUsage(em);
   const failures = groupFailures(await readFailures(em)).slice(0, shown.failures);
@@ -34,6 +34,7 @@ async function overviewPage(visit: Visit): Promise<Page> {
       Hello ${member.name}.
       ${onTeam && `Here are the customers, proposals and items of ${organization.name}, and the tools that use them.`}
     </p>
+    ${notice('done', 'left' in request.query ? `You have left the other organization. This is ${organization.name}.` : undefined)}
     ${!onTeam && notice('plain', html`${organization.name} is on the Free plan. <a href="/settings/api-keys">What the Team plan adds</a>`)}
     ${warningSection(await warningsFor(visit))} ${figures(report, liveCount)}
     ${failureSection(failures, keys, sum(report.total) > 0)}
