@@ -90,6 +90,25 @@ describe('records', () => {
     expect((await visiting.get('/settings/proposals')).text).not.toContain('aria-label="Pages"');
   });
 
+  test('show in the form what they are filtered by, so that another search keeps it', async () => {
+    const { tenant } = await scene();
+    const visiting = await signIn(world, await someone(world, tenant));
+    const chosen = async (query: string) =>
+      [
+        ...(await visiting.get(`/settings/proposals${query}`)).text.matchAll(
+          /<option value="([^"]*)"\s+selected>([^<]*)/g,
+        ),
+      ]
+        .map(([, value, label]) => `${value}: ${label}`)
+        .slice(0, 2);
+    expect(await chosen('?status=draft&status=sent&sort=createdAt')).toEqual([
+      'draft,sent: Draft, Sent',
+      'createdAt: Created at',
+    ]);
+    expect(await chosen('?status=sent&sort=-updatedAt')).toEqual(['sent: Sent', '-updatedAt: Last changed first']);
+    expect((await visiting.get('/settings/proposals')).text.match(/<option value="" /g)).toHaveLength(1);
+  });
+
   test('can be downloaded by admins as they are filtered, across all pages', async () => {
     const { tenant } = await scene();
     const stranger = await scene();

@@ -1,4 +1,5 @@
 /** A list of records: search, filters and pages, through the API's own list operation. */
+import { labelOf } from '../../../../contract/openapi/label.ts';
 import { parseQuery } from '../../../text/query.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
@@ -45,10 +46,17 @@ function searchForm({ kind, search }: View) {
   return html`<form method="get" action="${sectionOf(kind)}" class="search">
     ${kept.map(([name, value]) => hidden(name, value))}
     ${textField({ id: 'q', label: 'Search', value: search.get('q') ?? undefined, most: 100, isOptional: true, hint: kind.searched })}
-    ${kind.filters.map(({ name, label, options }) => selectField({ id: name, label, options, chosen: search.get(name) ?? undefined }))}
+    ${kind.filters.map((filter) => filterField(filter, search.getAll(filter.name).join(',')))}
     <button type="submit">Search</button>
     ${isFiltered && html`<a href="${sectionOf(kind)}">Clear</a>`}
   </form>`;
+}
+
+/** Other values, such as several statuses, are a choice of their own, so that another search keeps them. */
+function filterField({ name, label, options }: RecordKind['filters'][number], chosen: string) {
+  const isOther = chosen !== '' && !Object.hasOwn(options, chosen);
+  const other = isOther && { [chosen]: chosen.split(',').map(labelOf).join(', ') };
+  return selectField({ id: name, label, options: { ...options, ...other }, chosen });
 }
 
 function results(visit: Visit, { kind, search }: View, { data, pagination }: Listed) {
