@@ -149,6 +149,8 @@ describe('connecting', () => {
     });
     expect([signedIn.status, signedIn.location]).toEqual([303, pathOf(ask)]);
     expect((await nobody.get(signedIn.location ?? '')).text).toContain('Create key and connect');
+    const stale = await nobody.post(pathOf(ask), { csrfToken: 'of an earlier session' });
+    expect([stale.status, stale.headers.get('cross-origin-opener-policy')]).toEqual([403, 'unsafe-none']);
   });
 
   test('creates a key with the lifetime that the admin chose', async () => {

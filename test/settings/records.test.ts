@@ -90,6 +90,13 @@ describe('records', () => {
     expect((await visiting.get('/settings/proposals')).text).not.toContain('aria-label="Pages"');
   });
 
+  test('are not found at a URL that cannot be decoded', async () => {
+    const { tenant } = await scene();
+    const visiting = await signIn(world, await someone(world, tenant));
+    const { status, text } = await visiting.get('/settings/customers/%zz');
+    expect([status, text.includes('There is no page at this URL.')]).toEqual([404, true]);
+  });
+
   test('show in the form what they are filtered by, so that another search keeps it', async () => {
     const { tenant } = await scene();
     const visiting = await signIn(world, await someone(world, tenant));

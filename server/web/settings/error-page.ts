@@ -4,7 +4,7 @@ import { Problem } from '../../problems/problem.ts';
 import { toProblem } from '../../problems/translate.ts';
 import { html } from '../html.ts';
 import { sendPage } from './layout.ts';
-import { sectionAt } from './page.ts';
+import { connectingTo, pageNotFound, sectionAt } from './page.ts';
 
 export const sendErrorPage: ErrorRequestHandler = (error: unknown, { originalUrl }, response, next) => {
   if (response.headersSent) return next(error);
@@ -16,11 +16,13 @@ export const sendErrorPage: ErrorRequestHandler = (error: unknown, { originalUrl
       : problem.message;
   response.set(problem.headers);
   const { requestId, visit } = response.locals;
-  sendPage(response, { ...errorPage(problem, sentence, requestId), current: sectionAt(originalUrl) }, visit);
+  const page = errorPage(problem, sentence, requestId);
+  sendPage(response, { ...page, current: sectionAt(originalUrl), ...connectingTo(originalUrl) }, visit);
 };
 
-/** Errors of the form parser have a `status`. */
+/** Errors of the form parser have a `status`; so does that of a path that cannot be decoded. */
 function formProblem(error: unknown): Problem | undefined {
+  if (error instanceof URIError) return pageNotFound();
   const status: unknown = error instanceof Error && 'status' in error ? error.status : undefined;
   if (error instanceof Problem || typeof status !== 'number' || status < 400 || status > 499) return undefined;
   if (status === 413)
