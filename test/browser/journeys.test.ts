@@ -333,6 +333,8 @@ describe.runIf(hasChromium)('in a browser', () => {
     await page.getByRole('heading', { name: 'Ask an admin for a link' }).waitFor();
     expect(await page.getByText('Ann', { exact: true }).count()).toBe(0);
     await expectSound(page);
+    // Reloading does not send the form again.
+    expect(new URL(page.url()).pathname).toBe('/settings/sign-in');
   });
 
   test('an unknown URL gets an HTML page', async () => {

@@ -1,7 +1,7 @@
 /* Enhancements only: every page works without this file. */
 
 // A new key is the response to a POST: reloading leads on, as its link does, instead of sending the form again.
-const onward = document.querySelector('[data-secret] a[href^="/"]');
+const onward = document.querySelector(':is([data-secret], [data-onward]) a[href^="/"]');
 if (onward) {
   history.replaceState(null, '', onward.href);
   // The browser may keep the page for its back button, but must not keep the key.

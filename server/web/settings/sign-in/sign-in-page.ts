@@ -109,6 +109,6 @@ export function forgottenDonePage({ email, withMail }: { email: string; withMail
   return cardPage(
     title,
     html`<p>${sentence}</p>
-      <p><a href="/settings/sign-in" role="button" class="outline">Back to sign-in</a></p>`,
+      <p data-onward><a href="/settings/sign-in" role="button" class="outline">Back to sign-in</a></p>`,
   );
 }
