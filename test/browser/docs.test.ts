@@ -125,6 +125,16 @@ describe.runIf(hasChromium)('in a browser', () => {
     );
   });
 
+  test('a piece of code is selected if the browser does not let pages use the clipboard', async () => {
+    const page = await open();
+    await page.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
+    await page.goto(`${world.url}/docs`);
+    await stopClock(page);
+    await page.getByRole('button', { name: 'Copy' }).first().click();
+    await page.getByRole('button', { name: 'Now copy it' }).waitFor();
+    expect(await page.evaluate('getSelection().toString()')).toMatch(/^export API_KEY=ak_live_your_key\n/);
+  });
+
   test('a request can be tried with one’s own key, which is not stored', async () => {
     const { key } = await world.organization({ name: 'Northwind Traders' });
     const page = await open();
