@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, test } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import type { Member } from '../../server/entities/organization.ts';
+import { Upload } from '../../server/entities/upload.ts';
 import { uuidv7 } from '../../server/entities/uuid.ts';
 import { maximumLiveKeys } from '../../server/keys/issue.ts';
 import { hasChromium, longestWaitMs } from './chromium.ts';
@@ -221,6 +222,20 @@ describe.runIf(hasChromium)('in a browser', () => {
     await upload(page, 'sheet.xlsx', 'PK\u0003\u0004');
     await page.getByText('sheet.xlsx is not an Excel workbook').waitFor();
     await expectSound(page);
+  });
+
+  test('once a file is uploaded, a page that shows it says that it is checked', async () => {
+    const { tenant, page } = await scene();
+    const [{ id: organizationId }, { id: memberId }] = [tenant.organization, tenant.admin];
+    const uploaded = { kind: 'customers', fileName: 'customers.csv', mapping: {}, memberId, bytesTotal: 100 } as const;
+    const em = tenant.em();
+    em.create(Upload, { ...uploaded, state: 'uploading' });
+    await em.flush();
+    await show(page, 'imports');
+    await page.getByText('Keep this page open until the upload finishes.').waitFor();
+    await sql(`update uploads set state = 'checking', active_at = now() where organization_id = $1`, [organizationId]);
+    await page.getByRole('heading', { name: 'Checking customers.csv' }).waitFor();
+    expect(await page.getByText('Keep this page open').count()).toBe(0);
   });
 
   test('an import works without JavaScript, and an export is a download', async () => {

@@ -135,14 +135,14 @@ if (sessionStorage.getItem('ended')) {
   outcome?.focus();
 }
 
-// Shows the progress of what runs on the server; once it has ended, loads the whole page again.
+// Shows the progress of what runs on the server; once it has ended, or goes on to the next step, loads the whole page again.
 async function follow() {
   const shown = document.querySelector('[data-live]');
   if (!shown) return;
   try {
     const response = await fetch('/settings/imports');
     const latest = new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('[data-live]');
-    if (!latest && response.ok) {
+    if (latest?.dataset.live !== shown.dataset.live && response.ok) {
       sessionStorage.setItem('ended', 'true');
       return location.replace('/settings/imports');
     }

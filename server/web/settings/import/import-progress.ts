@@ -19,11 +19,11 @@ const working: Partial<Record<Upload['state'], string>> = {
   importing: 'Importing',
 };
 
-/** The script refreshes the part with `data-live` until the page no longer has one. */
+/** The script refreshes the part with `data-live` until the page no longer has one in this state. */
 export function workingSection(visit: Visit, upload: Upload): Html {
   const { state, fileName, bytesRead, bytesTotal, rowsRead } = upload;
   const percent = bytesTotal === 0 ? 0 : Math.floor((bytesRead / bytesTotal) * 100);
-  const content = html`<div data-live>
+  const content = html`<div data-live="${state}">
       <progress value="${percent}" max="100" aria-label="${working[state]}"></progress>
       <p>${percent}%${state !== 'uploading' && `, ${rows(rowsRead)}`}</p>
     </div>
