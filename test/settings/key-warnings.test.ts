@@ -209,6 +209,20 @@ describe('mail about keys', () => {
     expect(await claimWarnings(tenant.em(), warnings)).toEqual(warnings);
   });
 
+  test('goes to the admins of the others if one organization’s cannot be found', async () => {
+    const [broken, tenant] = [await mailing.organization(), await mailing.organization()];
+    const { pool } = mailing.database;
+    const rejecting = `create function reject() returns trigger language plpgsql as $$ begin raise 'rejected'; end $$;
+      create trigger rejecting before insert on key_warnings for each row
+      when (new.organization_id = '${broken.organization.id}') execute function reject()`;
+    await pool.query(rejecting);
+    await change(mailing, await keyNamed(broken, 'CRM'), `ends_at = now() + interval '5 days'`);
+    await change(mailing, await keyNamed(tenant, 'CRM'), `ends_at = now() + interval '5 days'`);
+    await expect.poll(() => received(tenant.admin.email)).toHaveLength(1);
+    expect(received(broken.admin.email)).toEqual([]);
+    await pool.query('drop function reject cascade');
+  });
+
   test('that was not delivered is retried', async () => {
     const tenant = await mailing.organization();
     const { email } = tenant.admin;

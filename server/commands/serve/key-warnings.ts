@@ -30,7 +30,8 @@ export function mailWarnings(
     if (!(await claimWork(parts.database.signIns, 'key warnings', (everyMs / 1000) * 0.9))) return;
     for (const organization of await listOrganizations(parts.database)) {
       if (background.isClosing()) return;
-      if (organization.plan === 'team') await warnAdmins(parts, mailer, organization);
+      // A failure of one must not keep the warnings of the others.
+      if (organization.plan === 'team') await warnAdmins(parts, mailer, organization).catch(parts.onError);
     }
   });
   return background;
