@@ -150,6 +150,6 @@ function collect(shared: Shared, { connection: { stream } }: pg.PoolClient): voi
 }
 
 /** After a constraint violation, the connection is still usable; after anything else, it may not be. */
-const isHarmless = (error: unknown): boolean => codeOf(error).startsWith('23');
+export const isHarmless = (error: unknown): boolean => codeOf(error).startsWith('23');
 
 const codeOf = (error: unknown): string => String(Reflect.get(Object(error), 'code'));

@@ -1,5 +1,6 @@
 /** A transaction of plain statements on a separate connection. */
-import type pg from 'pg';
+import pg from 'pg';
+import { isHarmless } from './statement-pool.ts';
 
 export async function inTransaction<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
@@ -10,7 +11,9 @@ export async function inTransaction<T>(pool: pg.Pool, work: (client: pg.PoolClie
     await client.query('commit');
     return result;
   } catch (error) {
-    // A connection that cannot even roll back must not be reused.
+    // A statement that was prepared before a migration may fail on this connection each time.
+    if (error instanceof pg.DatabaseError && !isHarmless(error)) broken = error;
+    // Nor can a connection that cannot even roll back be reused.
     await client.query('rollback').catch((cause: Error) => (broken = cause));
     throw error;
   } finally {

@@ -4,6 +4,7 @@ import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { OpenedDatabase } from '../../server/database/orm.ts';
 import { Statement } from '../../server/database/statement.ts';
+import { inTransaction } from '../../server/database/transaction.ts';
 import { cleanupsAfterAll, ownDatabase } from '../database.ts';
 import { patientConnection } from '../patient.ts';
 
@@ -35,6 +36,17 @@ test('resends a statement that failed because the one before it did not prepare 
   lock.release();
   const found = { status: 'fulfilled', value: [{ one: 1 }] };
   expect(await Promise.all(others)).toEqual([[found], [found]]);
+});
+
+test('repeats no transaction on a connection with a statement that a migration has outdated', async () => {
+  const { pool, writes } = database;
+  await pool.query('create table retyped as select 1 as one');
+  const read = () =>
+    inTransaction(writes, (client) => client.query(new Statement('select one from retyped', [], 'retyped')).result);
+  expect(await read()).toEqual([{ one: 1 }]);
+  await pool.query('alter table retyped alter one type text');
+  await expect(read()).rejects.toThrow('cached plan must not change result type');
+  expect(await read()).toEqual([{ one: '1' }]);
 });
 
 test('sends nothing more on a connection on which a statement has failed', async () => {
