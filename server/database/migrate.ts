@@ -1,4 +1,5 @@
 /** Brings the schema up to date. */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Options } from '@mikro-orm/postgresql';
 import type pg from 'pg';
 import { migrations } from './migrations/list.ts';
@@ -18,10 +19,26 @@ export async function migrate({ pool, address }: Migrated, onProgress = (_line: 
   if (applied.has(to ?? '') || migrations.every(({ name }) => applied.has(name))) return [];
   const run = async (client: pg.ClientBase, { orm }: OpenedDatabase) => {
     await waitForMigrations(client, onProgress);
-    const done = await orm.migrator.up(to === undefined ? {} : { to });
+    const done = await untilUnlocked(() => orm.migrator.up(to === undefined ? {} : { to }), onProgress);
     return done.map(({ name }) => name);
   };
   return withConnection(address, run, await loadMigrator(pool));
+}
+
+const lockNotAvailable = '55P03';
+const pauseMs = 3_000;
+
+/** A transaction that has read a table, such as that of pg_dump, can keep it for hours: between attempts, requests can use it. */
+async function untilUnlocked<T>(work: () => Promise<T>, onProgress: (line: string) => void): Promise<T> {
+  for (let attempts = 1; ; attempts += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (Object(error).code !== lockNotAvailable) throw error;
+    }
+    if (attempts === 1) onProgress('The migration waits for a transaction that uses a table, such as that of pg_dump.');
+    await delay(pauseMs);
+  }
 }
 
 /** SQL: the schema in which the search_path finds the tables, or would create them; it may be a later one of the path. */
@@ -53,6 +70,7 @@ export async function waitForMigrations(client: pg.ClientBase, onProgress: (line
   const { rows } = await client.query<{ free: boolean }>('select pg_try_advisory_lock($1) as free', [migrationLock]);
   if (rows[0]?.free) return;
   onProgress('Waiting for another process to finish migrating this database.');
+  await client.query('set lock_timeout = 0');
   await client.query('select pg_advisory_lock($1)', [migrationLock]);
 }
 

@@ -64,6 +64,8 @@ const guard: EventSubscriber = {
 /** The server cancels a statement that takes longer; a connection on which the server is silent for longer is closed. */
 const statementTimeoutMs = { reads: 3_000, others: 8_000 };
 const inactivityLimitMs = 9_000;
+/** While a migration waits for a table, requests for that table wait behind it: less than the limit of reads. */
+const migrationLockMs = 2_000;
 /** For concurrent operations: see limits/concurrency.ts. Brief reads share two connections. */
 const readConnections = 12;
 const writeConnections = 16;
@@ -120,7 +122,7 @@ export async function openDatabase(address: Address, options: OpenOptions = {}):
     ensureDatabase: false,
     pool: { min: 0, max: options.poolSize ?? share(ormConnections) },
     driverOptions: {
-      ...connectionTo(address, isLimited ? statementTimeoutMs.others : 0),
+      ...connectionTo(address, isLimited ? statementTimeoutMs.others : 0, options.migrator && migrationLockMs),
       ...connectionOptions,
       onConnect: async (client: pg.ClientBase) => void (await client.query(unlimitedTransactions)),
       onPoolCreated: (created: pg.Pool) => void (pool = guarded(created, isLimited)),
@@ -157,8 +159,8 @@ export async function withConnection<T>(
   }
 }
 
-function connectionTo({ url }: Address, statementMs: number) {
-  const options = serverSettings(statementMs);
+function connectionTo({ url }: Address, statementMs: number, lockMs = 0) {
+  const options = serverSettings(statementMs, lockMs);
   return { connectionString: withOptions(url, options), options };
 }
 

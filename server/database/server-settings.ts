@@ -6,7 +6,7 @@
  * closes a connection whose other end is gone, within a minute: by default, it would keep each for hours, and a few broken
  * links would use up its max_connections. A limit of 0 means none.
  */
-export function serverSettings(statementMs: number): string {
+export function serverSettings(statementMs: number, lockMs = 0): string {
   const settings = {
     timezone: 'UTC',
     datestyle: 'ISO',
@@ -19,7 +19,7 @@ export function serverSettings(statementMs: number): string {
     statement_timeout: statementMs,
     // If a link breaks silently in the middle of a transaction, the server must not keep its locks.
     idle_in_transaction_session_timeout: statementMs && 10_000,
-    lock_timeout: 0,
+    lock_timeout: lockMs,
     idle_session_timeout: 0,
     tcp_keepalives_idle: 30,
     tcp_keepalives_interval: 10,

@@ -4,8 +4,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { migrate, waitForMigrations } from '../../server/database/migrate.ts';
+import { migrations } from '../../server/database/migrations/list.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import { administer, cleanupsAfterAll, ownDatabase } from '../database.ts';
+import { waitingStatements } from '../locks.ts';
+import { patientConnection } from '../patient.ts';
 import { start } from './processes.ts';
 
 const cleanups = cleanupsAfterAll();
@@ -48,4 +51,28 @@ test('a migration waits for another one as long as it takes, regardless of the d
   await delay(3 * limitMs);
   await other.query('select pg_advisory_unlock_all()');
   expect((await migrating).length).toBeGreaterThan(0);
+});
+
+test('a migration that waits for a long transaction does not make requests wait with it, and says so', async () => {
+  const { url, drop } = await ownDatabase();
+  cleanups.push(drop);
+  const database = await openDatabase({ url });
+  cleanups.push(() => database.orm.close());
+  const last = migrations.at(-1)?.name;
+  await migrate(database, undefined, migrations.at(-2)?.name);
+  const [reading, other] = [await patientConnection(database.pool), await patientConnection(database.pool)];
+  cleanups.push(reading.release, other.release);
+  await reading.query('begin; select from customers');
+
+  const lines: string[] = [];
+  const migrating = migrate(database, (line) => lines.push(line));
+  migrating.catch(() => undefined);
+  await expect.poll(() => waitingStatements(database)).toHaveLength(1);
+  // It waits behind the migration, which waits for the transaction.
+  await other.query('select from customers');
+  await expect
+    .poll(() => lines)
+    .toEqual(['The migration waits for a transaction that uses a table, such as that of pg_dump.']);
+  await reading.query('commit');
+  expect(await migrating).toEqual([last]);
 });
