@@ -20,12 +20,14 @@ backup from an older version is migrated. The database is the one at DATABASE_UR
           try {
             const bytesTotal = file === '-' ? undefined : (await stat(file)).size;
             const input = file === '-' ? process.stdin : createReadStream(file);
-            const { createdAt, tables } = await withProgress(({ show }) =>
+            const { createdAt, tables, left } = await withProgress(({ show }) =>
               readBackup(database.address, input, (rowsRead) =>
                 show({ rowsRead, bytesTotal, bytesRead: 'bytesRead' in input ? input.bytesRead : 0 }),
               ),
             );
             printLines(`Restored ${tables} tables from the backup of ${createdAt}`);
+            if (left.length > 0)
+              printLines(`Not restored, because this database does not have them: ${left.join(', ')}`);
           } catch (error) {
             const code: unknown = Reflect.get(Object(error), 'code');
             if (code === 'ENOENT' || code === 'EACCES' || code === 'EISDIR') {

@@ -31,7 +31,8 @@ type OnRows = (rows: number) => void;
  */
 export async function writeBackup(address: Address, output: Writable, onRows: OnRows = () => {}): Promise<number> {
   return await withConnection(address, async (client) => {
-    await client.query(beginSnapshot);
+    // If row-level security hid rows from this role, they would be missing without an error.
+    await client.query(`set row_security = off; ${beginSnapshot}`);
     const names = await appliedMigrations(client);
     if (names.length === 0)
       throw new UsageError('the database is empty: there is nothing to back up. Check DATABASE_URL or DATA_DIR.');
@@ -59,14 +60,15 @@ export async function writeBackup(address: Address, output: Writable, onRows: On
 }
 
 /**
- * Restores into a database without organizations, all or nothing, and migrates the schema. Throws a UsageError if the
- * database is in use, or the backup is another program's, from a newer version, or truncated.
+ * Restores into a database without organizations, all or nothing, and migrates the schema. `left`: the tables of the
+ * backup that are not the service's, which only exist where someone created them, and are not restored. Throws a UsageError
+ * if the database is in use, or the backup is another program's, from a newer version, or truncated.
  */
 export async function readBackup(
   address: Address,
   input: Readable,
   onRows: OnRows = () => {},
-): Promise<{ createdAt: string; tables: number }> {
+): Promise<{ createdAt: string; tables: number; left: string[] }> {
   const unzipped = createGunzip();
   // An error in the input also ends the stream of decompressed lines.
   input.on('error', (error) => unzipped.destroy(error));
@@ -79,28 +81,39 @@ export async function readBackup(
     await migrate({ pool, address }, undefined, header.migrations.at(-1));
     await client.query('begin');
     await requireStillUnused(client);
-    const known = await tablesInOrder(client);
-    await client.query(`truncate ${known.map(({ table }) => table).join(', ')}`);
-    const missing = new Set(known.map(({ table }) => table));
-    let rows = 0;
-    const count = (more: number) => onRows((rows += more));
-    for (let line = await nextLine(lines); line !== endOfBackup; line = await nextLine(lines)) {
-      const { table, columns } = JSON.parse(line) as Table;
-      // Only names from this schema are used: no text from the file becomes part of a statement.
-      const expected = known.find((candidate) => nameOf(candidate) === nameOf({ table }));
-      if (expected?.columns !== columns)
-        throw new UsageError(`the backup has a table that this version does not have: ${table}`);
-      const text = `copy ${expected.table} (${expected.columns}) from stdin`;
-      await pipeline(Readable.from(rowsOf(lines, count)), client.query(copyFrom(text)));
-      missing.delete(expected.table);
-    }
-    const [lost] = missing;
-    if (lost !== undefined) throw new UsageError(`the backup lacks the table ${lost}; nothing was restored`);
+    const read = await readTables(client, lines, onRows);
     await client.query('commit');
     await client.query('analyze');
     await migrate({ pool, address });
-    return { createdAt: header.createdAt, tables: known.length };
+    return { createdAt: header.createdAt, ...read };
   });
+}
+
+async function readTables(client: pg.ClientBase, lines: AsyncIterator<string, undefined>, onRows: OnRows) {
+  const known = await tablesInOrder(client);
+  await client.query(`truncate ${known.map(({ table }) => table).join(', ')}`);
+  const missing = new Set(known.map(({ table }) => table));
+  const left: string[] = [];
+  let rows = 0;
+  const count = (more: number) => onRows((rows += more));
+  for (let line = await nextLine(lines); line !== endOfBackup; line = await nextLine(lines)) {
+    const { table, columns } = JSON.parse(line) as Table;
+    // Only names from this schema are used: no text from the file becomes part of a statement.
+    const expected = known.find((candidate) => nameOf(candidate) === nameOf({ table }));
+    const from = Readable.from(rowsOf(lines, count));
+    if (!expected) {
+      left.push(table);
+      await from.forEach(() => undefined);
+      continue;
+    }
+    if (expected.columns !== columns)
+      throw new UsageError(`the table ${table} has other columns in the backup; nothing was restored`);
+    await pipeline(from, client.query(copyFrom(`copy ${expected.table} (${expected.columns}) from stdin`)));
+    missing.delete(expected.table);
+  }
+  const [lost] = missing;
+  if (lost !== undefined) throw new UsageError(`the backup lacks the table ${lost}; nothing was restored`);
+  return { tables: known.length, left };
 }
 
 /** Every table except the migrations' own, referenced tables first; columns in stored order. */

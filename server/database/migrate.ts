@@ -70,6 +70,7 @@ export async function waitForMigrations(client: pg.ClientBase, onProgress: (line
   const { rows } = await client.query<{ free: boolean }>('select pg_try_advisory_lock($1) as free', [migrationLock]);
   if (rows[0]?.free) return;
   onProgress('Waiting for another process to finish migrating this database.');
+  // The other one may take hours.
   await client.query('set lock_timeout = 0');
   await client.query('select pg_advisory_lock($1)', [migrationLock]);
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { lstat, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -166,7 +166,8 @@ test('restores nothing from a truncated backup or another kind of file', async (
   const later = JSON.stringify({ ...JSON.parse(header), migrations: [...migrations.map(({ name }) => name), 'later'] });
   for (const [text, reason] of [
     [`${firstTable}\n\\.\n\\end\n`, /lacks the table \S+; nothing was restored/],
-    [`${header}\n{"table":"public.invoices","columns":"id"}\n`, /does not have: public.invoices/],
+    [`${header}\n{"table":"public.customers","columns":"id"}\n`, /public.customers has other columns in the backup/],
+    [`${header}\n{"table":"public.invoices","columns":"id"}\n`, /truncated/],
     [`${later}\n\\end\n`, /from a newer version \(later\)/],
   ] as const)
     await expect(readBackup({ url }, Readable.from([gzipSync(text)]))).rejects.toThrow(reason);
@@ -187,6 +188,29 @@ test('restores nothing from a truncated backup or another kind of file', async (
     await unreadable.exited;
     expect(unreadable.output.text).toBe(`error: ${path} cannot be read (${code})\n`);
   }
+});
+
+test('restores everything but the tables that someone added, and names them', async () => {
+  const { pool, address } = await opened();
+  await readBackup(address, createReadStream(file));
+  await pool.query("create table a_note as select 'kept elsewhere' as text; create table zoo (id int)");
+  const output = new PassThrough();
+  const [bytes] = await Promise.all([buffer(output), writeBackup(address, output)]);
+  const url = await target();
+  const copy = join(await mkdtemp(join(tmpdir(), 'proposal-api-backup-')), 'all.backup');
+  cleanups.push(() => rm(dirname(copy), { recursive: true }));
+  await writeFile(copy, bytes);
+  const restore = start(['restore', copy], { DATABASE_URL: url });
+  await restore.exited;
+  expect(restore.output.text).toMatch(/does not have them: public.a_note, public.zoo\n$/);
+  expect(await contents(url)).toEqual(await contents(sourceUrl));
+});
+
+test('fails if row-level security hides rows', async () => {
+  const { pool, address } = await opened();
+  await migrate({ pool, address });
+  await pool.query('alter table items enable row level security; alter table items force row level security');
+  await expect(writeBackup(address, new PassThrough().resume())).rejects.toThrow(/row-level security policy for table/);
 });
 
 test('migrates the backup of an earlier version, which needs an empty database', async () => {
