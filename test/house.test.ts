@@ -202,6 +202,7 @@ const rawSql = [
   'server/import/', // set-based statements on one session, whose $1 is the organization; ANALYZE
   'server/keys/usage.ts', // counts of many organizations in one statement
   'server/commands/serve/app.ts', // /readyz
+  'server/commands/serve/long-transactions.ts', // how long transactions are open
   'server/commands/serve/retention.ts', // what has expired, of every organization
   'server/webhooks/', // endpoints of many organizations in one statement; deliveries, with the organization as $1
 ];

@@ -3,6 +3,10 @@ import type pg from 'pg';
 import { queryRows } from '../database/prepared.ts';
 import { readerName } from '../database/server-settings.ts';
 
+/** The connections whose transactions the bound waits for: autovacuum and readers change nothing. */
+const awaited = `datname = current_database() and backend_type is distinct from 'autovacuum worker'
+  and application_name is distinct from '${readerName}'`;
+
 /**
  * A standby cannot see the transactions of its primary: there, pg_current_xact_id fails, and the list is a 503. With
  * track_activities off, no transaction can be seen, so this fails, too; and it fails for a role that may not even see its
@@ -12,8 +16,12 @@ export const syncBound = `select case when pg_is_in_recovery() then pg_current_x
     when current_setting('track_activities') = 'off' then concat('track_activities is off: ', now())::timestamptz
     when bool_or(pid = pg_backend_pid() and xact_start is null) then concat('transactions are hidden: ', now())::timestamptz
     else date_trunc('milliseconds', least(now(), min(xact_start))) end as at from pg_stat_activity
-  where datname = current_database() and backend_type is distinct from 'autovacuum worker'
-  and application_name is distinct from '${readerName}'`;
+  where ${awaited}`;
+
+/** The oldest transaction that the bound waits for, if it began more than `$1` seconds ago. */
+export const oldestTransaction = `select pid, application_name as application, xact_start::text as "startedAt",
+    round(extract(epoch from now() - xact_start) / 60)::int as minutes
+  from pg_stat_activity where ${awaited} and xact_start < now() - make_interval(secs => $1) order by xact_start limit 1`;
 
 /** The same on the given connection; read the changes in a later statement. */
 export async function syncBoundOf(client: Pick<pg.ClientBase, 'query'>): Promise<string> {

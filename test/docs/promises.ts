@@ -6,6 +6,7 @@ import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { linkHours } from '../../server/accounts/password-links.ts';
 import { codeSeconds as signInSeconds } from '../../server/accounts/second-step.ts';
 import { sessionSeconds } from '../../server/accounts/sessions.ts';
+import { longTransactionMinutes } from '../../server/commands/serve/long-transactions.ts';
 import { codeSeconds } from '../../server/connect/codes.ts';
 import { maximumColumns } from '../../server/import/source.ts';
 import { expiryDays, maximumLiveKeys } from '../../server/keys/issue.ts';
@@ -126,6 +127,8 @@ export const promised: Readonly<Record<string, readonly string[]>> = {
     `Allow ${drainSeconds + 10} seconds`,
     `a \`preStop\` hook that sleeps for ${preStopSeconds} seconds`,
     `\`terminationGracePeriodSeconds: ${preStopSeconds + drainSeconds + 10}\``,
+    `After ${longTransactionMinutes} minutes, the log warns`,
+    `for up to ${constant('server/database/orm.ts', 'migrationLockMs') / 1000} seconds each time`,
     `names with fewer than ${shortestName} characters`,
     `within ${constant('server/uploads/uploads.ts', 'pruneEveryMs') === 60_000 ? 'a minute' : '…'} by other processes`,
   ],

@@ -15,7 +15,6 @@ import type { Parts } from './app.ts';
 import { expireRegularly } from './retention.ts';
 import { createBackground } from '../../database/background.ts';
 import { signingSecret } from '../../accounts/signing-secret.ts';
-import type { Secret } from '../../text/signatures.ts';
 import type { SettingsOptions } from '../../web/settings/services.ts';
 import { limitConnections } from '../../http/connections.ts';
 import { failureLog } from '../../http/log.ts';
@@ -24,6 +23,7 @@ import { addressOf, attach, drain, listen } from '../../http/listen.ts';
 import type { Metrics } from '../../http/metrics.ts';
 import type { Tracing } from '../../http/tracing.ts';
 import { mailWarnings } from './key-warnings.ts';
+import { warnOfLongTransactions } from './long-transactions.ts';
 import { hint, startWebhooks } from './webhooks.ts';
 import type { WebhookOptions } from './webhooks.ts';
 import { rejectUnparsed, trackResponses } from '../../http/unparsed.ts';
@@ -95,7 +95,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   await listen(server, options);
   const url = publicUrl ?? addressOf(server, options.host);
   const keys = new KeyDirectory(database.control, clock);
-  const { endpoints, ...work } = startWork(options, { secret, refresh, log, baseUrl: () => url });
+  const { endpoints, ...work } = startWork(options, { secret, refresh, log, warn, baseUrl: () => url });
   const shared = { ...options, ...work, keys, log, secret, trustedProxies, warn, webhooks: endpoints };
   const app = closedOnFailure(server, () =>
     createApp({
@@ -149,9 +149,9 @@ const newServer = (timeouts: typeof defaultTimeouts, kinds: MessageKinds): Serve
     connectionsCheckingInterval: timeouts.check,
   }).setTimeout(timeouts.stalled);
 
-type Shared = { secret: Secret; refresh: () => Promise<void>; log: Log; baseUrl: () => string };
+type Shared = Pick<Parts, 'secret' | 'log' | 'warn' | 'baseUrl'> & { refresh: () => Promise<void> };
 
-function startWork(options: ServeOptions, { secret, refresh, log, baseUrl }: Shared) {
+function startWork(options: ServeOptions, { secret, refresh, log, warn, baseUrl }: Shared) {
   const { database, mail, metrics, clock = () => performance.now() } = options;
   const report = failureLog(log, clock);
   const { webhooks, endpoints } = startWebhooks({
@@ -173,11 +173,12 @@ function startWork(options: ServeOptions, { secret, refresh, log, baseUrl }: Sha
   const signing = createBackground(report('the secret was not read again'));
   signing.every(secretMs, refresh);
   const expiry = expireRegularly(database.pool, report('expired rows were not removed'));
+  const transactions = warnOfLongTransactions(database.pool, warn, report('transactions were not checked'));
   const warnings = mailWarnings(
     { database, baseUrl, onError: report('admins were not told about API keys') },
     { mail, everyMs: options.keyWarningsMs },
   );
-  return { endpoints, webhooks, usage, uploads, signing, expiry, warnings };
+  return { endpoints, webhooks, usage, uploads, signing, expiry, transactions, warnings };
 }
 
 const both =
