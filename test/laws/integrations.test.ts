@@ -110,6 +110,37 @@ describe.each(Object.entries(tools))('%s', (_, offered) => {
   });
 });
 
+describe('Zapier', () => {
+  const app = zapierOf(resources);
+
+  test('sends the key to the API only, and an id only as an id', async () => {
+    const [authorize] = app.beforeRequest;
+    const keySent = (url: string) => authorize({ url }, {}, { authData: { apiKey: 'secret' } }).headers?.Authorization;
+    expect(keySent(`${baseUrl}/v1/me`)).toBe('Bearer secret');
+    for (const other of ['.example/v1/me', '@other.example/v1/me', '/docs'])
+      expect(keySent(baseUrl + other)).toBe(undefined);
+    const urls: string[] = [];
+    const request = async ({ url }: { url: string }) => ({ status: urls.push(url) && 404 });
+    const { perform } = app.searches.get_customer.operation;
+    expect(await perform({ request }, { inputData: { id: '../me' } })).toEqual([]);
+    expect(urls).toEqual([`${baseUrl}/v1/customers/..%2Fme`]);
+  });
+
+  test('takes no failure for a record, even in a step that expects a 404', () => {
+    const [explain] = app.afterResponse;
+    const z = { errors: { Error, ExpiredAuthError: Error, ThrottledError: Error } };
+    const responseOf = (status: number) => ({
+      status,
+      content: '',
+      skipThrowForStatus: true,
+      getHeader: () => undefined,
+    });
+    const missing = responseOf(404);
+    expect(explain(missing, z)).toBe(missing);
+    for (const status of [400, 401, 429, 503]) expect(() => explain(responseOf(status), z)).toThrow(`status ${status}`);
+  });
+});
+
 test('n8n offers to clear what an update may set to null, and nothing else', () => {
   const { options } = parsedProperties(resources).find(({ name }) => name === 'updateFields');
   const offered = options.find(({ name }: any) => name === 'clear').options.map(({ value }: any) => value);
