@@ -1,8 +1,10 @@
 /** Database settings change nothing. Times before 1900, because most zones then had offsets that Date cannot parse. */
+import type pg from 'pg';
 import { beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { Pooler } from '../../server/database/orm.ts';
 import { typeParsers } from '../../server/database/prepared.ts';
+import { serverSettings } from '../../server/database/server-settings.ts';
 import { openSession } from '../../server/database/session.ts';
 import type { OrganizationId } from '../../server/entities/owned.ts';
 import { uuidv7 } from '../../server/entities/uuid.ts';
@@ -74,12 +76,24 @@ test('does not limit transactions of exports, imports, backups and migrations', 
   cleanups.push(() => orm.close());
   const { rows } = await pool.query("select coalesce(current_setting('transaction_timeout', true), '0') as limit");
   expect(rows).toEqual([{ limit: '0' }]);
-  // A reader may be slow, and a chunk of an import may take long.
+  // A reader may be slow, and a chunk of an import may take long: the server and this process wait for it.
+  const clients: pg.PoolClient[] = [];
+  pool.on('acquire', (client) => clients.push(client));
   const { session, close } = await openSession(pool, uuidv7() as OrganizationId);
-  cleanups.push(close);
   const settings = ['statement_timeout', 'idle_in_transaction_session_timeout'];
   const limits = settings.map((setting) => `current_setting('${setting}')`).join();
-  expect(await session.query(`select ${limits} where $1::uuid is not null`)).toEqual([['10min', '10min']]);
+  const found = await session.query(`select ${limits} where $1::uuid is not null`);
+  close();
+  expect(found).toEqual([['10min', '10min']]);
+  expect(clients.map(({ connection }) => Reflect.get(connection.stream, 'timeout'))).toEqual([601_000]);
+  // No request gets the connection afterward.
+  expect(pool.totalCount).toBe(0);
+});
+
+test('has the server close a connection that is cut off within a minute', () => {
+  const limit = (what: string) => Number(new RegExp(`tcp_${what}=(\\d+)`).exec(serverSettings(0))?.[1]);
+  expect(limit('keepalives_idle') + limit('keepalives_interval') * limit('keepalives_count')).toBe(60);
+  expect(limit('user_timeout') / 1000).toBe(60);
 });
 
 test('replaces every connection after a minute, because the primary may be another server by then', async () => {
