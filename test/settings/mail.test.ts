@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { removeMember } from '../../server/accounts/members.ts';
 import { resetHours } from '../../server/accounts/password-links.ts';
@@ -84,6 +84,15 @@ describe('an invitation', () => {
       expect.objectContaining({ error: expect.objectContaining({ name: 'MailError', message }) }),
     );
   });
+});
+
+test('a mail that was sent leaves no timer, which would keep a command running', async () => {
+  const [started, ended] = [vi.spyOn(globalThis, 'setInterval'), vi.spyOn(globalThis, 'clearInterval')];
+  onTestFinished(() => void vi.restoreAllMocks());
+  const withinMs = 77_777;
+  await createMailer(mail).send({ to: unknownEmail(), subject: '', text: '' }, withinMs);
+  const own = started.mock.calls.findIndex(([, ms]) => ms === withinMs);
+  expect(ended.mock.calls.flat()).toContain(started.mock.results[own]?.value);
 });
 
 describe('a mail server that rejects an address', () => {

@@ -203,6 +203,9 @@ describe('a name server', () => {
     // The system reads this as an address, but no name server knows it.
     for (const host of ['localhost', '127.1'])
       expect(await resolve(host)).toContainEqual({ address: '127.0.0.1', family: 4 });
+    // The system would wait for the same name server, and keep others waiting.
+    const silence = Object.assign(new Error('It is silent.'), { code: 'ETIMEOUT' });
+    await expect(orLocally(() => Promise.reject(silence))('localhost')).rejects.toBe(silence);
     const { resolve: resolvePublic } = createDestinations([], askNameServers(servers));
     await expect(resolvePublic('localhost')).rejects.toThrow('localhost is not a public address.');
   });
@@ -341,6 +344,9 @@ describe('a response', () => {
     while (vi.getTimerCount() === 0) await new Promise((resolve) => process.nextTick(resolve));
     vi.advanceTimersByTime(sendLimits.connectMs);
     expect((await late).error).toBe('No connection within 10 seconds.');
+    // Nothing is left of a connection that is refused: it would keep the process running.
+    expect((await post(to, 'http://127.0.0.1:1/')).error).toBe('The connection was refused.');
+    await expect.poll(() => vi.getTimerCount()).toBe(0);
   });
 
   test('may follow a few interim ones, but not a flood of them', async () => {
