@@ -148,6 +148,20 @@ describe('POST /v1/customers', () => {
     expect(await createErrors(tenant, { name: 'x', tags })).toEqual(['/tags too_many_items']);
   });
 
+  test('accepts 50 metadata keys, not counting those without a value, and numbers that JSON has exactly', async () => {
+    const tenant = await world.organization();
+    const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'v']));
+    const { metadata } = await create(tenant, { name: 'x', metadata: { ...many(50), none: null } });
+    expect(metadata).toEqual(many(50));
+    // Also if something else is wrong.
+    expect(await createErrors(tenant, { email: 'x', metadata: many(51) })).toEqual([
+      '/email invalid_email',
+      '/metadata too_many_items',
+    ]);
+    const errors = await createErrors(tenant, { name: 'x', metadata: { large: 2 ** 53 } });
+    expect(errors).toEqual(['/metadata/large out_of_range']);
+  });
+
   test('requires a name or a field to derive one from', async () => {
     const tenant = await world.organization();
     for (const body of [{}, { notes: 'x' }, { email: '', firstName: null }])
@@ -405,6 +419,7 @@ describe('GET /v1/customers', () => {
       ['berglunds snabbkop', ['Berglunds snabbköp']],
       ['SNABBKÖP christina', ['Berglunds snabbköp']],
       ['snabbko\u0308p', ['Berglunds snabbköp']],
+      ['berglunds snabb christina 0921 12 34 65 b', ['Berglunds snabbköp']],
       ['gross', ['Groß & Söhne']],
       ['GROẞ sohne', ['Groß & Söhne']],
       ['100%', ['100% Öko_Laden']],

@@ -56,6 +56,7 @@ describe('POST /v1/items', () => {
     ['1200.5', 'JPY', '1200.5'],
     ['3.5', 'KWD', '3.500'],
     ['3.1234', 'KWD', '3.1234'],
+    [`${'0'.repeat(36)}12.5`, 'USD', '12.50'],
   ];
   for (const [sent, currency = 'USD', printed] of prices) {
     test(`a price of ${JSON.stringify(sent)} ${currency} is ${printed}, when created and when read`, async () => {
