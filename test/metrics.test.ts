@@ -1,7 +1,7 @@
 /** Prometheus metrics, as a scrape reads them. */
 import { afterAll, describe, expect, test } from 'vitest';
 import { changeInactivityLimit } from '../server/database/pool.ts';
-import { createMetrics, serveMetrics } from '../server/http/metrics.ts';
+import { createMetrics, createTotals, serveMetrics } from '../server/http/metrics.ts';
 import { useReceiver } from './webhooks/receiver.ts';
 import { endpointTo, passTime, until, webhookWorld } from './webhooks/scene.ts';
 import { useWorld } from './world.ts';
@@ -156,5 +156,18 @@ describe('GET /metrics', () => {
     const alone = createMetrics();
     alone.measure({ pools: {}, knownKeys: () => 0, inFlight: () => 0 });
     expect(await alone.register.metrics()).not.toContain('rate_limit');
+  });
+
+  test('of a worker that has ended keep its counts, once, and drop its gauges', async () => {
+    const worker = createMetrics();
+    worker.observe({ operation: 'getMe', status: 200 });
+    worker.measure({ pools: {}, knownKeys: () => 3, inFlight: () => 0 });
+    const totals = createTotals();
+    for (const id of [1, 2]) totals.receive(id, await worker.register.getMetricsAsJSON());
+    totals.end(1);
+    for (const _ of ['once', 'again']) {
+      expect(await totals.read()).toContain('http_requests_total{operation="getMe",status="200"} 2\n');
+      expect(await totals.read()).toContain('key_cache_keys 3\n');
+    }
   });
 });

@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import express from 'express';
 import { expect, test } from 'vitest';
 import { sendPieces } from '../../server/web/settings/download.ts';
+import { createSemaphore } from '../../server/web/settings/export/export-routes.ts';
 
 const pieceCount = 1000;
 
@@ -44,4 +45,27 @@ test('a file is made only as fast as the browser reads it', async () => {
   socket.destroy();
   server.close();
   await once(server, 'close');
+});
+
+test('a file waits while two others are made, no matter how many were made before', async () => {
+  const limited = createSemaphore(2);
+  const ends: (() => void)[] = [];
+  async function* source() {
+    await new Promise<void>((end) => ends.push(end));
+    yield 'made';
+  }
+  const make = async () => {
+    for await (const piece of limited(source())) expect(piece).toBe('made');
+  };
+  const steps = 'make 1, make 2, make 2, end 3, make 3, end 4, end 4, end 4, make 5, make 6, end 6, end 6';
+  const made: Promise<void>[] = [];
+  let ended = 0;
+  for (const step of steps.split(', ')) {
+    if (step.startsWith('make')) made.push(make());
+    else ends[ended++]?.();
+    // By then, everything that does not wait has happened.
+    await new Promise(setImmediate);
+    expect(step).toBe(`${step.split(' ')[0]} ${ends.length}`);
+  }
+  await Promise.all(made);
 });

@@ -938,6 +938,17 @@ describe('a slow upload', () => {
     }
   });
 
+  test('that is rejected is received to its end, so that every browser shows why', async () => {
+    const { tenant, visiting } = await start();
+    await check(visiting, 'externalId,name\nC-1,Ana\n');
+    await setState(tenant, `state = 'importing', active_at = now()`);
+    const sending = await slowUpload(visiting);
+    sending.write('externalId,name\n');
+    expect((await sending.reply).status).toBe(409);
+    sending.end('C-1,Ana\n'.repeat(2_000_000));
+    expect(await sending.ended).toBe('sent');
+  });
+
   test('that breaks off, or is canceled on another page, leaves no file behind', async () => {
     const { tenant, visiting } = await start();
     for (const end of ['abort', 'discard'] as const) {
@@ -1106,6 +1117,7 @@ async function slowUpload(visiting: Visit, headers: Record<string, string> = {})
     },
   });
   sent.on('error', () => undefined);
+  const ended = Promise.race([once(sent, 'finish').then(() => 'sent'), once(sent, 'close').then(() => 'cut off')]);
   sent.write(head);
   const reply = (async () => {
     const [response] = await once(sent, 'response');
@@ -1115,6 +1127,7 @@ async function slowUpload(visiting: Visit, headers: Record<string, string> = {})
   })();
   return {
     reply,
+    ended,
     write: (text: string) => void sent.write(text),
     end: (text: string) => void sent.end(`${text}\r\n--${boundary}--\r\n`),
     abort: () => void sent.destroy(),

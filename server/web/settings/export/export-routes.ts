@@ -103,7 +103,7 @@ async function send(
 type Semaphore = ReturnType<typeof createSemaphore>;
 
 /** Lets up to `atOnce` sources be read at a time; the others wait until one ends. */
-function createSemaphore(atOnce: number) {
+export function createSemaphore(atOnce: number) {
   let free = atOnce;
   const waiting: (() => void)[] = [];
   return async function* take<T>(source: AsyncIterable<T>): AsyncGenerator<T> {
