@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, readlink, rm, rmdir } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, readlink, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -364,6 +364,8 @@ test('the command writes a file in the format of its name, and compresses it if 
   const folder = await mkdtemp(join(tmpdir(), 'proposal-api-export-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const [csv, compressed, lines] = ['c.csv', 'c.CSV.GZ', 'c.ndjson.gz'].map((name) => join(folder, name));
+  // Nobody else could read it, and that stays so.
+  await writeFile(String(csv), '', { mode: 0o600 });
   for (const file of [csv, compressed, lines])
     expect(
       await runCommand(['export', 'customers', String(file), '--organization', tenant.organization.slug], {
@@ -372,6 +374,7 @@ test('the command writes a file in the format of its name, and compresses it if 
     ).toEqual({ status: 0, out: '', err: '1 customers exported\n' });
   const text = await readFile(String(csv), 'utf8');
   expect(text).toMatch(/^id,externalId,.*\r\n\w+,C-1,/);
+  expect((await stat(String(csv))).mode & 0o777).toBe(0o600);
   expect(gunzipSync(await readFile(String(compressed))).toString()).toBe(text);
   expect(JSON.parse(gunzipSync(await readFile(String(lines))).toString())).toMatchObject({ externalId: 'C-1' });
 });
