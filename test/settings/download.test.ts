@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import express from 'express';
 import { expect, test } from 'vitest';
+import { createSemaphore } from '../../server/export/semaphore.ts';
 import { sendPieces } from '../../server/web/settings/download.ts';
-import { createSemaphore } from '../../server/web/settings/export/export-routes.ts';
 
 const pieceCount = 1000;
 

@@ -2,6 +2,8 @@
 import { v1 } from '../../../../contract/v1.ts';
 import { exportFormats, exportKinds, exportRecords } from '../../../export/export-records.ts';
 import type { ExportFormat, ExportKind } from '../../../export/export-records.ts';
+import { createSemaphore } from '../../../export/semaphore.ts';
+import type { Semaphore } from '../../../export/semaphore.ts';
 import { spooled } from '../../../export/spool.ts';
 import { listConditions, operationOf } from '../../../api/operations.ts';
 import { Problem } from '../../../problems/problem.ts';
@@ -98,25 +100,6 @@ async function send(
   } finally {
     await bytes.return(undefined);
   }
-}
-
-type Semaphore = ReturnType<typeof createSemaphore>;
-
-/** Lets up to `atOnce` sources be read at a time; the others wait until one ends. */
-export function createSemaphore(atOnce: number) {
-  let free = atOnce;
-  const waiting: (() => void)[] = [];
-  return async function* take<T>(source: AsyncIterable<T>): AsyncGenerator<T> {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      yield* source;
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else free += 1;
-    }
-  };
 }
 
 function exportRequestOf(body: unknown): ExportRequest {
