@@ -54,6 +54,7 @@ export async function newReader(world: World): Promise<Reader> {
   const environment = {
     PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
     HOME: folder,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
     API_KEY: tenant.key,
     DATABASE_URL: inject('databaseUrl'),
   };

@@ -21,10 +21,10 @@ export function start(
   file = program,
   log: number | 'pipe' = 'pipe',
 ) {
-  const { PATH, HOME } = process.env;
+  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
   const child = spawn(environment.NODE ?? process.execPath, [file, ...words], {
     cwd: tmpdir(),
-    env: { PATH, HOME, ...environment },
+    env: { PATH, HOME, NODE_COMPILE_CACHE, ...environment },
     stdio: ['ignore', 'pipe', log],
   });
   const output = { text: '' };
