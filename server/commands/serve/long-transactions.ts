@@ -2,7 +2,6 @@
 import type pg from 'pg';
 import { createBackground } from '../../database/background.ts';
 import type { Background } from '../../database/background.ts';
-import { queryRows } from '../../database/prepared.ts';
 import { oldestTransaction } from '../../records/sync-bound.ts';
 
 export const longTransactionMinutes = 15;
@@ -19,7 +18,7 @@ export function warnOfLongTransactions(
   const background = createBackground(onError);
   let told: string | undefined;
   background.every(everyMs, async () => {
-    const [found] = await queryRows<Found>(pool, oldestTransaction, [afterSeconds]);
+    const [found] = (await pool.query<Found>(oldestTransaction, [afterSeconds])).rows;
     if (!found || found.startedAt === told) return;
     told = found.startedAt;
     const { pid, application, minutes } = found;
