@@ -11,7 +11,7 @@ import type { Member } from '../../server/entities/organization.ts';
 import {
   auditLog,
   codeAt,
-  formIn,
+  openSetUp,
   password,
   passwordPath,
   recoveryCodesIn,
@@ -311,9 +311,9 @@ describe('a database that fails midway', () => {
     const { member, visiting } = await scene();
     const other = await signIn(world, member);
     const setUp = `${path}/two-factor`;
-    const page = await visiting.get(setUp);
+    const { page, url, fields } = await openSetUp(visiting);
     const code = () => codeAt(shownSecret(page), Date.now());
-    const turningOn = () => visiting.post(setUp, { ...formIn(page, setUp), current: password, code: code() });
+    const turningOn = () => visiting.post(url, { ...fields, current: password, code: code() });
     const on = await twice(turningOn);
     expect(statuses(on)).toEqual([503, 201]);
     expect((await other.get(path)).status).toBe(303);
