@@ -71,6 +71,17 @@ for (const create of creates) {
       expect([await count(tenant, path), await count(other, path)]).toEqual([1, 1]);
     });
 
+    test('the same key belongs to another request at another path', async () => {
+      const tenant = await organization();
+      await post(tenant, 'k');
+      for (const other of creates.filter((one) => one.path !== path)) {
+        const { status, headers } = await tenant.call('POST', other.path, bodyExample(other), {
+          'idempotency-key': 'k',
+        });
+        expect([status, headers.get('idempotency-replayed')]).toEqual([201, null]);
+      }
+    });
+
     test('while it is in progress, a repeat is 409, and another organization is unaffected', async () => {
       const [tenant, other] = [await organization(), await organization()];
       const holder = await patientConnection(world.database.pool);
