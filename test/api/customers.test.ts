@@ -175,6 +175,9 @@ describe('POST /v1/customers', () => {
     expect((await create(tenant, { name: 'ᾂ'.normalize('NFD').repeat(200) })).name).toBe('ᾂ'.repeat(200));
     expect((await create(tenant, { name: `${' '.repeat(2000)}x` })).name).toBe('x');
     expect(await createErrors(tenant, { name: '😀'.repeat(201) })).toEqual(['/name too_long']);
+    // NFC makes two code points of this letter.
+    expect((await create(tenant, { name: '\u0958'.repeat(100) })).name).toBe('\u0915\u093c'.repeat(100));
+    expect(await createErrors(tenant, { name: '\u0958'.repeat(101) })).toEqual(['/name too_long']);
   });
 
   test('keeps externalId unique, case-sensitively', async () => {
