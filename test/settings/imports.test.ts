@@ -1117,7 +1117,9 @@ async function slowUpload(visiting: Visit, headers: Record<string, string> = {})
     },
   });
   sent.on('error', () => undefined);
-  const ended = Promise.race([once(sent, 'finish').then(() => 'sent'), once(sent, 'close').then(() => 'cut off')]);
+  const ended = new Promise((resolve) =>
+    sent.once('finish', () => resolve('sent')).once('close', () => resolve('cut off')),
+  );
   sent.write(head);
   const reply = (async () => {
     const [response] = await once(sent, 'response');
