@@ -210,7 +210,10 @@ test('fails if row-level security hides rows', async () => {
   const { pool, address } = await opened();
   await migrate({ pool, address });
   await pool.query('alter table items enable row level security; alter table items force row level security');
-  await expect(writeBackup(address, new PassThrough().resume())).rejects.toThrow(/row-level security policy for table/);
+  const backup = writeBackup(address, new PassThrough().resume()).then(() => 'complete', String);
+  // A superuser sees every row.
+  const { rows } = await pool.query(`select row_security_active('items') as "isHiding"`);
+  expect(await backup).toMatch(rows[0].isHiding ? /row-level security policy for table/ : /^complete$/);
 });
 
 test('migrates the backup of an earlier version, which needs an empty database', async () => {
