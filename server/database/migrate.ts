@@ -25,7 +25,8 @@ export async function migrate({ pool, address }: Migrated, onProgress = (_line: 
   return withConnection(address, run, await loadMigrator(pool));
 }
 
-const lockNotAvailable = '55P03';
+/** It could not get a lock in time, or waited for a transaction that waited for it. */
+const lockedCodes = new Set<unknown>(['55P03', '40P01']);
 const pauseMs = 3_000;
 
 /** A transaction that has read a table, such as that of pg_dump, can keep it for hours: between attempts, requests can use it. */
@@ -34,7 +35,7 @@ async function untilUnlocked<T>(work: () => Promise<T>, onProgress: (line: strin
     try {
       return await work();
     } catch (error) {
-      if (Object(error).code !== lockNotAvailable) throw error;
+      if (!lockedCodes.has(Object(error).code)) throw error;
     }
     if (attempts === 1) onProgress('The migration waits for a transaction that uses a table, such as that of pg_dump.');
     await delay(pauseMs);

@@ -53,26 +53,55 @@ test('a migration waits for another one as long as it takes, regardless of the d
   expect((await migrating).length).toBeGreaterThan(0);
 });
 
-test('a migration that waits for a long transaction does not make requests wait with it, and says so', async () => {
+/** A database that lacks the last migration, which first changes customers, and then items. */
+async function beforeLastMigration() {
   const { url, drop } = await ownDatabase();
   cleanups.push(drop);
   const database = await openDatabase({ url });
   cleanups.push(() => database.orm.close());
-  const last = migrations.at(-1)?.name;
   await migrate(database, undefined, migrations.at(-2)?.name);
   const [reading, other] = [await patientConnection(database.pool), await patientConnection(database.pool)];
   cleanups.push(reading.release, other.release);
-  await reading.query('begin; select from customers');
-
   const lines: string[] = [];
-  const migrating = migrate(database, (line) => lines.push(line));
-  migrating.catch(() => undefined);
+  const migrateLast = () => {
+    const migrating = migrate(database, (line) => lines.push(line));
+    migrating.catch(() => undefined);
+    return migrating;
+  };
+  return { database, reading, other, lines, migrateLast };
+}
+const last = migrations.at(-1)?.name;
+const waits = 'The migration waits for a transaction that uses a table, such as that of pg_dump.';
+
+test('a migration that waits for a long transaction does not make requests wait with it, and says so', async () => {
+  const { database, reading, other, lines, migrateLast } = await beforeLastMigration();
+  await reading.query('begin; select from customers');
+  const migrating = migrateLast();
   await expect.poll(() => waitingStatements(database)).toHaveLength(1);
   // It waits behind the migration, which waits for the transaction.
   await other.query('select from customers');
-  await expect
-    .poll(() => lines)
-    .toEqual(['The migration waits for a transaction that uses a table, such as that of pg_dump.']);
+  await expect.poll(() => lines).toEqual([waits]);
+  await reading.query('commit');
+  expect(await migrating).toEqual([last]);
+});
+
+test('a migration that PostgreSQL ends because of a deadlock starts over', async () => {
+  const { database, reading, lines, migrateLast } = await beforeLastMigration();
+  await reading.query('begin; select from items');
+  const migrating = migrateLast();
+  await expect.poll(() => waitingStatements(database)).toHaveLength(1);
+  // Each has what the other one waits for. PostgreSQL ends the one that has waited for a second, and this one never has.
+  await reading.query(`do $$ begin
+    set local lock_timeout = '500ms';
+    loop
+      begin
+        perform from customers;
+        return;
+      exception when lock_not_available then
+      end;
+    end loop;
+  end $$`);
+  await expect.poll(() => lines).toEqual([waits]);
   await reading.query('commit');
   expect(await migrating).toEqual([last]);
 });
