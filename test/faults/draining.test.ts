@@ -1,7 +1,10 @@
 /** A shutdown while connections are open. */
 import { connect } from 'node:net';
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { useReceiver } from '../webhooks/receiver.ts';
+import { allow, endpointTo, webhookWorld } from '../webhooks/scene.ts';
 import { useWorld } from '../world.ts';
 import type { World } from '../world.ts';
 
@@ -9,6 +12,11 @@ const long = 60_000;
 const patient = useWorld({ timeouts: { grace: long, drain: long } });
 const brief = useWorld({ timeouts: { grace: 50, drain: long } });
 const impatient = useWorld({ timeouts: { grace: 0, drain: 50 } });
+const sending = useWorld({
+  ...webhookWorld,
+  timeouts: { grace: 0, drain: long },
+  webhooks: { allow, limits: { scanMs: 20, tickMs: 1 }, sending: { totalMs: 600_000 } },
+});
 
 function connectTo({ url }: World) {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
@@ -16,8 +24,8 @@ function connectTo({ url }: World) {
 }
 
 /** Its body has not been sent. */
-async function begunRequest(world: World) {
-  const { key } = await world.organization();
+async function begunRequest(world: World, tenant = world.organization()) {
+  const { key } = await tenant;
   const { socket, read } = connectTo(world);
   const head = `POST /v1/customers HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json`;
   socket.write(`${head}\r\nContent-Length: 14\r\nExpect: 100-continue\r\n\r\n`);
@@ -55,4 +63,21 @@ test('a request that does not end is cut off', async () => {
   const closed = impatient.serving.close();
   await once(socket, 'close');
   await expect(closed).resolves.toBeUndefined();
+});
+
+test('no webhook is sent while requests are finished: a receiver that hangs would keep the process longer', async () => {
+  const tenant = sending.organization();
+  const receiver = await useReceiver();
+  receiver.respond(() => undefined);
+  await endpointTo(await tenant, receiver, { events: ['customer.created'] });
+  const [first, last] = [await begunRequest(sending, tenant), await begunRequest(sending, tenant)];
+  const closed = sending.serving.close();
+  first.socket.write('{"name":"Ann"}');
+  expect(await first.read()).toMatch(/^HTTP\/1.1 201 /);
+  // Long enough for a webhook to be sent.
+  await delay(500);
+  expect(receiver.received).toEqual([]);
+  last.socket.write('{"name":"Eve"}');
+  expect(await last.read()).toMatch(/^HTTP\/1.1 201 /);
+  await closed;
 });

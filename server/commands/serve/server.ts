@@ -117,7 +117,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   adopt(app, kinds);
   attach(server, options.tracing?.traced(app) ?? app);
   const close = async () => {
-    await drain(server, responses, timeouts);
+    // A receiver that hangs may take as long as the requests in flight, but not after them.
+    await Promise.all([drain(server, responses, timeouts), work.webhooks.close()]);
     await Promise.all([keys, ...Object.values(work)].map(async (part) => part.close()));
   };
   return { url, keys, close };
