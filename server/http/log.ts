@@ -80,11 +80,13 @@ const quietMs = 60_000;
 /** Logs the failures of background work: one that repeats, as while the database is down, only once a minute. */
 export function failureLog(log: Log, clock: () => number): (message: string) => (error: unknown) => void {
   return (message) => {
-    let last = { text: '', at: 0 };
+    // Several may repeat in turn, such as those of two statements while the database is read-only.
+    const toldAt = new Map<string, number>();
     return (error) => {
       const text = messageOf(error);
-      if (text === last.text && clock() < last.at + quietMs) return;
-      last = { text, at: clock() };
+      for (const [told, at] of toldAt) if (clock() >= at + quietMs) toldAt.delete(told);
+      if (toldAt.has(text)) return;
+      toldAt.set(text, clock());
       log({ message, error: describeError(error) });
     };
   };
