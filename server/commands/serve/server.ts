@@ -117,7 +117,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   adopt(app, kinds);
   attach(server, options.tracing?.traced(app) ?? app);
   const close = async () => {
-    // A receiver that hangs may take as long as the requests in flight, but not after them.
+    // At the same time, because a receiver, too, may take many seconds to respond.
     await Promise.all([drain(server, responses, timeouts), work.webhooks.close()]);
     await Promise.all([keys, ...Object.values(work)].map(async (part) => part.close()));
   };
