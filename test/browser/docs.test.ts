@@ -76,6 +76,15 @@ describe.runIf(hasChromium)('in a browser', () => {
     expect(await page.getByText('for await (const { id, name, email }').isVisible()).toBe(false);
   });
 
+  test('in high contrast mode, the chosen tab looks different from the others', async () => {
+    const page = await open();
+    await page.emulateMedia({ forcedColors: 'active' });
+    await page.goto(`${world.url}/docs/first-call`);
+    const lineOf = (tab: string) =>
+      page.evaluate(`getComputedStyle(document.querySelector('${tab}')).borderBottomColor`);
+    expect(await lineOf('[aria-selected="true"]')).not.toBe(await lineOf('[aria-selected="false"]'));
+  });
+
   test('the guides are complete without JavaScript', async () => {
     const page = await open({ javaScriptEnabled: false });
     await page.goto(`${world.url}/docs`);
