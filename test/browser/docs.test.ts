@@ -151,12 +151,31 @@ describe.runIf(hasChromium)('in a browser', () => {
       await page.goto(world.url + path);
       await page.getByLabel('API key').fill(key);
       await page.getByRole('button', { name: label }).click();
-      return page.getByRole('status', { name: 'Response' }).innerText();
+      return page.getByRole('status', { name: 'Response' }).filter({ hasNotText: 'Sending…' }).innerText();
     };
     expect(await sent('/docs/reference/get-me', 'Send GET request')).toMatch(/^200 OK\n+\{[\s\S]*Northwind Traders/);
     expect(await sent('/docs/reference/create-customer', 'Send POST request')).toMatch(/^201 Created\n/);
     expect(await sent('/docs/reference/list-customers', 'Send GET request')).toContain('Alfreds Futterkiste');
     expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage, document.cookie])')).not.toContain(key);
+  });
+
+  test('sending a request with the keyboard keeps the focus on the button, and the wait is announced', async () => {
+    const page = await open();
+    let answer = () => {};
+    await page.route('**/v1/me', async (route) => {
+      await new Promise<void>((resolve) => (answer = resolve));
+      await route.fulfill({ json: {} });
+    });
+    await page.goto(`${world.url}/docs/reference/get-me`);
+    await page.getByLabel('API key').fill('ak_live_any');
+    const button = page.getByRole('button', { name: 'Send GET request' });
+    await button.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('status', { name: 'Response' }).getByText('Sending…').waitFor();
+    await expect.poll(() => page.evaluate('document.activeElement.localName')).toBe('body');
+    answer();
+    await page.getByText('200 OK').waitFor();
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Send GET request');
   });
 
   test('no page caused a browser error or warning', () => expect(screen.complaints).toEqual([]));

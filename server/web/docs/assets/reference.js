@@ -7,7 +7,11 @@ const { key, path, body } = form.elements;
 form.addEventListener('submit', async (event) => {
   event.preventDefault();
   const button = form.querySelector('button');
+  const wasFocused = document.activeElement === button;
   button.disabled = true;
+  // Screen readers announce a change of what is already shown.
+  output.textContent = 'Sending…';
+  output.hidden = false;
   const headers = { authorization: `Bearer ${key.value.trim()}`, ...(body && { 'content-type': 'application/json' }) };
   try {
     const url = new URL(container.dataset.root + path.value, location.origin);
@@ -17,8 +21,9 @@ form.addEventListener('submit', async (event) => {
   } catch (error) {
     output.textContent = `The request failed: ${error.message}`;
   }
-  output.hidden = false;
   button.disabled = false;
+  // A disabled button loses the focus in some browsers.
+  if (wasFocused && document.activeElement === document.body) button.focus();
 });
 container.hidden = false;
 
