@@ -43,6 +43,18 @@ async function send(page: Page, button: string): Promise<void> {
   await page.getByRole('button', { name: button, exact: true }).click();
 }
 
+/** The contrast (WCAG 1.4.11) of a field's border with the field, or with the card if that is lower. */
+const edgeContrast = (field: string) => `(() => {
+  const light = (color) => {
+    const [r, g, b] = color.match(/[\\d.]+/g).map((part) => ((part / 255 + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+  };
+  const style = getComputedStyle(document.querySelector('${field}'));
+  const edge = light(style.borderTopColor);
+  const around = [style, getComputedStyle(document.querySelector('.card'))].map((each) => light(each.backgroundColor));
+  return Math.min(...around.map((one) => Math.max(edge, one) / Math.min(edge, one)));
+})()`;
+
 describe.runIf(hasChromium)('in a browser', () => {
   test('the sign-in page names what is missing, and says when there were too many attempts', async () => {
     const page = await screen.open();
@@ -64,6 +76,21 @@ describe.runIf(hasChromium)('in a browser', () => {
     await page.getByText('Too many attempts.').waitFor();
     await sql(`delete from sign_in.attempts where key in ('address 127.0.0.1', 'slow 127.0.0.1')`, []);
     await expectSound(page);
+  });
+
+  test('the edge of a field stands out from what is around it', async () => {
+    const page = await screen.open();
+    await show(page, 'sign-in');
+    await send(page, 'Sign in');
+    await page.getByText('Enter your email address.').waitFor();
+    await page.evaluate('document.activeElement.blur()');
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      for (const field of ['#email', '#password']) {
+        const contrast = () => page.evaluate<number>(edgeContrast(field));
+        await expect.poll(contrast, { message: `${field}, ${colorScheme}` }).toBeGreaterThan(3);
+      }
+    }
   });
 
   test('a button stays readable in dark mode when hovered', async () => {
