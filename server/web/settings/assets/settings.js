@@ -95,6 +95,14 @@ if (consent) {
   for (const event of ['pageshow', 'focus']) addEventListener(event, pause);
 }
 
+// What screen readers call a button also reacts to the space bar.
+for (const link of document.querySelectorAll('a[role="button"]'))
+  link.addEventListener('keydown', (event) => {
+    if (event.key !== ' ') return;
+    event.preventDefault();
+    link.click();
+  });
+
 for (const button of document.querySelectorAll('button[data-show]')) {
   const input = document.getElementById(button.dataset.show);
   button.hidden = false;
