@@ -45,6 +45,10 @@ describe.runIf(hasChromium)('in a browser', () => {
     await expectSound(other);
     await other.reload();
     await other.getByRole('button', { name: 'Show new password' }).click();
+    await expect.poll(() => other.locator('#announcement').textContent()).toBe('The password is shown.');
+    // Its name says what it does; with a state besides, “Hide, pressed” would be read.
+    const hide = other.getByRole('button', { name: 'Hide new password' });
+    expect(await hide.getAttribute('aria-pressed')).toBeNull();
     await other.getByLabel('New password').fill(password);
     expect(await other.getByLabel('New password').getAttribute('type')).toBe('text');
     await other.getByRole('button', { name: 'Set password and sign in' }).click();

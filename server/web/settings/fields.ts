@@ -156,7 +156,7 @@ export function passwordField(given: Field & { isNew?: boolean }): Html {
           required
           ${attributes}
         />
-        <button type="button" class="secondary outline" data-show="${id}" aria-pressed="false" hidden>
+        <button type="button" class="secondary outline" data-show="${id}" hidden>
           Show<span class="unseen"> ${label.toLowerCase()}</span>
         </button>
       </div>`,

@@ -109,8 +109,8 @@ for (const button of document.querySelectorAll('button[data-show]')) {
   button.addEventListener('click', () => {
     const shown = input.type === 'text';
     input.type = shown ? 'password' : 'text';
-    button.setAttribute('aria-pressed', String(!shown));
     button.firstChild.textContent = shown ? 'Show' : 'Hide';
+    announcement.textContent = shown ? 'The password is hidden.' : 'The password is shown.';
   });
   // Browsers might remember a password that is sent from a text field.
   input.form.addEventListener('submit', () => {
