@@ -153,6 +153,20 @@ describe.runIf(hasChromium)('in a browser', () => {
     }
   });
 
+  test('the button that connects loses the focus when its window comes up: someone may be holding down Enter', async () => {
+    const { tenant, clientId } = await scene(world);
+    const page = await screen.openFor(await someone(world, tenant, 'admin'), world.url);
+    await stopClock(page);
+    await page.goto(world.url + pathOf(asking(clientId)));
+    await page.clock.runFor(1_000);
+    const button = page.getByRole('button', { name: 'Create key and connect' });
+    await button.focus();
+    await page.evaluate('window.dispatchEvent(new Event("focus"))');
+    await page.clock.runFor(1_000);
+    await expect.poll(() => button.isEnabled()).toBe(true);
+    expect(await page.evaluate('document.activeElement.localName')).toBe('body');
+  });
+
   test('a session that ends on the consent page does not change how long the key lives', async () => {
     const { tenant, clientId } = await scene(world);
     const admin = await someone(world, tenant, 'admin');

@@ -84,10 +84,12 @@ for (const form of document.querySelectorAll('form[method="post"]:not([data-down
 }
 
 // Another site's window may close between the two clicks of a double-click, so that the second one lands on this page.
+// Or it makes people hold down Enter, so the button gives up the focus, and does not get it back.
 const consent = document.querySelector('button[data-deliberate]');
 if (consent) {
   let enabling;
   const pause = () => {
+    consent.blur();
     consent.disabled = true;
     clearTimeout(enabling);
     enabling = setTimeout(() => (consent.disabled = false), 1000);
