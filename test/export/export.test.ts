@@ -290,10 +290,10 @@ describe('the pieces of an export', () => {
       unitPrice: '1',
     }));
     await importing.rows('items', ...short);
-    // So do the reads, which grow to 200 records where records are short.
+    // So do the reads, which grow to 200 records where records are short. Webhooks of other tests read many more at a time.
     const sizesOf = async (kind: ExportOptions['kind']) =>
       (await statementsDuring(() => lengths(tenant, kind))).flatMap(
-        ({ text }) => / limit (\d+)$/.exec(text)?.[1] ?? [],
+        ({ text }) => / limit (\d{1,3})$/.exec(text)?.[1] ?? [],
       );
     expect([(await sizesOf('customers')).slice(0, 4), await sizesOf('items')]).toEqual([
       ['25', '25', '13', '7'],
