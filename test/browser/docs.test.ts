@@ -161,9 +161,9 @@ describe.runIf(hasChromium)('in a browser', () => {
 
   test('sending a request with the keyboard keeps the focus on the button, and the wait is announced', async () => {
     const page = await open();
-    let answer = () => {};
+    const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
     await page.route('**/v1/me', async (route) => {
-      await new Promise<void>((resolve) => (answer = resolve));
+      await answered;
       await route.fulfill({ json: {} });
     });
     await page.goto(`${world.url}/docs/reference/get-me`);
