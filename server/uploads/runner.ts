@@ -9,7 +9,7 @@ import { Problem } from '../problems/problem.ts';
 import { isUnavailable } from '../problems/translate.ts';
 import { uploadBounds } from './files.ts';
 import type { UploadFiles } from './files.ts';
-import { runInProcess } from './process.ts';
+import { ImportProcesses } from './process.ts';
 import type { Job, JobOutcome, Progress } from './process.ts';
 import { rememberedChoices, storable } from './stored.ts';
 import { createTaskQueue, runShortFirst } from './task-queue.ts';
@@ -37,8 +37,10 @@ const failedHere = 'Something went wrong on our side; the details are in our log
 export class Runner {
   readonly #parts: Parts;
   readonly #run = createTaskQueue(atOnce);
+  readonly #processes = new ImportProcesses();
   readonly #short = new Set<string>();
   readonly #running = new Map<Promise<void>, AbortController>();
+  readonly #stopping = new AbortController();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -64,11 +66,12 @@ export class Runner {
 
   /** Runs the task in the background. */
   start(upload: Upload, task: Job['task'], choices: ImportChoices | null = upload.mapping): void {
-    void this.#work(upload, async (signal, onProgress) => {
+    void this.#work(upload, async (canceled, onProgress) => {
+      const signal = AbortSignal.any([canceled, this.#stopping.signal]);
       const run: Run = async (isLong) => {
         if (signal.aborted) return { state: 'stopped' };
         const job = await this.#jobOf(upload, task, choices);
-        return runInProcess({ ...job, isLong }, signal, onProgress);
+        return this.#processes.run({ ...job, isLong }, signal, onProgress);
       };
       if (task !== 'check') return this.#import(upload, run);
       return this.#check(upload, (isLong) =>
@@ -83,9 +86,15 @@ export class Runner {
     });
   }
 
+  /** Stops checks, and imports between two chunks. What is being received is received to its end. */
+  stop(): void {
+    this.#stopping.abort(stopping);
+  }
+
   async close(): Promise<void> {
     for (const controller of this.#running.values()) controller.abort(stopping);
     await Promise.all(this.#running.keys());
+    this.#processes.close();
   }
 
   #check({ id, organizationId, bytesTotal }: Upload, run: Run): Promise<JobOutcome> {

@@ -136,7 +136,11 @@ export class Uploads {
     return this.#files.readRejects(upload);
   }
 
-  /** Stops running imports between two chunks. */
+  /** Stops running imports between two chunks, while requests are finished. */
+  async stop(): Promise<void> {
+    this.#runner.stop();
+  }
+
   async close(): Promise<void> {
     await Promise.all([this.#background.close(), this.#runner.close()]);
   }

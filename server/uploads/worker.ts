@@ -97,15 +97,17 @@ function summaryOf({ notes, errors, ...counts }: Report): UploadSummary {
   };
 }
 
-function send(message: Message, onSent = () => {}): void {
-  if (process.connected) process.send?.(message, onSent);
+function send(message: Message): void {
+  if (process.connected) process.send?.(message);
 }
+
+const last = (outcome: JobOutcome): Message => ({ outcome, memory: process.memoryUsage.rss() });
 
 function failureOf(error: unknown, job: Job): Message {
   // Another import into the organization is running: the upload returns to its previous state.
   if (error instanceof ImportBusy)
-    return { outcome: { state: job.task === 'resume' ? 'stopped' : 'checked', failure: error.message } };
-  if (error instanceof UsageError) return { outcome: failed(job, error.message) };
+    return last({ state: job.task === 'resume' ? 'stopped' : 'checked', failure: error.message });
+  if (error instanceof UsageError) return last(failed(job, error.message));
   return { error: Object.fromEntries(errorProperties.map((name) => [name, Reflect.get(Object(error), name)])) };
 }
 
@@ -130,13 +132,10 @@ const stop = () => controller.abort(new Error('The import was stopped.'));
 process.on('message', (message: Job | 'stop') => {
   if (message === 'stop') return stop();
   void run(message, controller.signal)
-    .then(
-      (outcome): Message => ({ outcome }),
-      (error: unknown) => failureOf(error, message),
-    )
-    .then((last) => send(last, () => process.disconnect()));
+    .then(last, (error: unknown) => failureOf(error, message))
+    .then(send);
 });
-// The service is gone.
+// There is no more work, or the service is gone.
 process.on('disconnect', stop);
 // A terminal and a service manager also send these to child processes, but the service decides when an import stops.
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => undefined);

@@ -3,6 +3,7 @@ import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { ownModule } from '../../server/files.ts';
+import { ImportProcesses } from '../../server/uploads/process.ts';
 import type { Job } from '../../server/uploads/process.ts';
 import { uuidv7 } from '../../server/entities/uuid.ts';
 import { waitingStatements } from '../locks.ts';
@@ -101,26 +102,42 @@ async function holdUp({ organization }: Tenant, externalId: string) {
   return holder;
 }
 
+const jobOf = (tenant: Tenant, file: string, task: Job['task']): Job => ({
+  id: uuidv7(),
+  organizationId: tenant.organization.id,
+  kind: 'customers',
+  fileName: 'rows.csv',
+  memberId: tenant.admin.id,
+  inspection: null,
+  records: { created: [], updated: [] },
+  task,
+  address: world.database.address,
+  file,
+  rejects: `${file}.${uuidv7()}`,
+  choices: null,
+  remembered: null,
+});
+
+test('a process that was told to stop gets no other job, even if it ended the last one', async () => {
+  const tenant = await world.organization();
+  const processes = new ImportProcesses();
+  const outcomeOf = (content: string, signal: AbortSignal) =>
+    withFile('rows.csv', content, (file) =>
+      processes.run({ ...jobOf(tenant, file, 'check'), isLong: true }, signal, () => undefined),
+    );
+  // Its columns are a question to the admin, so nothing is read that could be stopped.
+  expect((await outcomeOf('x,y\n1,2\n', AbortSignal.abort())).state).toBe('mapping');
+  expect((await outcomeOf('externalId,name\nN-1,Ann\n', new AbortController().signal)).state).toBe('checked');
+  processes.close();
+});
+
 test('the process that imports an uploaded file ends after its chunk if the service is gone', async () => {
   const tenant = await start();
   const holder = await holdUp(tenant, 'N-1500');
   const rows = Array.from({ length: 2600 }, (_, index) => `N-${index},Ann\n`);
   await withFile('rows.csv', `externalId,name\n${rows.join('')}`, async (file) => {
-    const known = { id: uuidv7(), kind: 'customers', fileName: 'rows.csv', memberId: tenant.admin.id } as const;
-    const job: Job = {
-      ...known,
-      organizationId: tenant.organization.id,
-      inspection: null,
-      records: { created: [], updated: [] },
-      task: 'import',
-      address: world.database.address,
-      file,
-      rejects: `${file}.rejected`,
-      choices: {},
-      remembered: null,
-    };
     const child = fork(ownModule('uploads/worker.ts'), { serialization: 'advanced', stdio: 'ignore' });
-    child.send(job);
+    child.send(jobOf(tenant, file, 'import'));
     const isWaiting = async () => (await waitingStatements(world.database)).some((text) => text.includes('customers'));
     await expect.poll(isWaiting).toBe(true);
     child.disconnect();

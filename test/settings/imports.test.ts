@@ -27,6 +27,7 @@ import { patientConnection } from '../patient.ts';
 
 const uploadFolder = await mkdtemp(join(tmpdir(), 'uploads-test-'));
 const world = useWorld({ ownDatabase: true, uploadFolder, timeouts: { request: 5000, headers: 5000, check: 100 } });
+const closing = useWorld({ ownDatabase: true, timeouts: { grace: 0, drain: 600_000 } });
 afterAll(() => rm(uploadFolder, { recursive: true }));
 beforeEach(() => world.database.pool.query('delete from sign_in.attempts'));
 
@@ -112,6 +113,9 @@ async function whileAnotherRuns<T>(tenant: Tenant, work: () => Promise<T>): Prom
   }
 }
 
+/** The process that was started last to check or import a file. */
+const latestProcess = () =>
+  Number(spawnSync('pgrep', ['-n', '-P', `${process.pid}`, '-f', 'uploads/worker'], { encoding: 'utf8' }).stdout);
 const words = (page: string) => page.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
 const figures = (page: string) => words(/<dl class="figures">[\s\S]*?<\/dl>/.exec(page)?.[0] ?? '');
 const admin = async (tenant: Tenant) => signIn(world, await someone(world, tenant, 'admin', 'Mara Ellison'));
@@ -166,8 +170,11 @@ describe('an import', () => {
     for (const name of await filesOf(tenant))
       expect((await stat(join(uploadFolder, id + name))).mode & 0o777).toBe(0o600);
 
+    const checking = latestProcess();
     expect(await press(visiting, 'start', tenant)).toMatchObject({ status: 303, location: '/settings/imports' });
     const ended = await settled(visiting);
+    // Starting another would take longer than the import.
+    expect(latestProcess()).toBe(checking);
     expect(words(ended)).toContain('customers.csv was imported');
     expect(figures(ended)).toBe(' created 1 updated 1 unchanged 0 rejected 1 ');
     expect(await tenant.client.customers.list({ sort: 'name' })).toMatchObject({
@@ -666,28 +673,34 @@ describe('an import', () => {
     expect(words(await settled(visiting))).toContain('Import customers.csv?');
   });
 
-  test('stops between two chunks on shutdown, and keeps what is stored', async () => {
-    const { tenant, visiting } = await start();
+  test('stops between two chunks on shutdown, while requests are finished, and keeps what is stored', async () => {
+    const { database, serving, organization } = closing;
+    const [tenant, other] = [await organization(), await organization()];
+    const visiting = await signIn(closing, await someone(closing, tenant, 'admin'));
+    const neighbor = await signIn(closing, await someone(closing, other, 'admin'));
     const many = Array.from({ length: 4000 }, (_, index) => `C-${index},Customer ${index}\n`).join('');
     await check(visiting, `externalId,name\n${many}`);
-    const uploads = new Uploads({ database: world.database, folder: uploadFolder, report: () => () => undefined });
-    const client = await patientConnection(world.database.pool);
+    const sending = await slowUpload(neighbor, {}, closing);
+    sending.write('externalId,name\n');
+    await expect.poll(async () => (await rowOf(other))?.state).toBe('uploading');
+    const client = await patientConnection(database.pool);
     await client.query('begin');
     await client.query('lock table customers in share mode');
-    const { id = '' } = (await rowOf(tenant)) ?? {};
-    await uploads.start({ organization: tenant.organization, actor: tenant.admin }, id);
-    const closed = uploads.close();
+    await press(visiting, 'start', tenant);
+    const closed = serving.close();
     await client.query('commit');
     client.release();
+    await expect.poll(async () => (await rowOf(tenant))?.state).toBe('stopped');
+    sending.end('C-1,Ana\n');
+    expect((await sending.reply).status).toBe(303);
     await closed;
-    expect((await rowOf(tenant))?.state).toBe('stopped');
-    expect(words(await settled(visiting))).toContain('was interrupted');
-    expect(words(await finish(visiting, tenant))).toContain('customers.csv was imported');
-    const { rows } = await world.database.pool.query(
-      'select count(*)::int as n from customers where organization_id = $1',
-      [tenant.organization.id],
-    );
-    expect(rows).toEqual([{ n: 4000 }]);
+    expect((await rowOf(other))?.state).toBe('stopped');
+    const uploads = new Uploads({ database, folder: closing.uploadFolder, report: () => () => undefined });
+    await uploads.start({ organization: tenant.organization, actor: tenant.admin }, (await rowOf(tenant))?.id ?? '');
+    await expect.poll(async () => (await rowOf(tenant))?.state).toBe('imported');
+    await uploads.close();
+    const count = 'select count(*)::int as n from customers where organization_id = $1';
+    expect((await database.pool.query(count, [tenant.organization.id])).rows).toEqual([{ n: 4000 }]);
   });
 
   test('can be started again after its process dies without storing a row twice, even if every row creates a record', async () => {
@@ -707,8 +720,7 @@ describe('an import', () => {
       (await pool.query(`select from customers where organization_id = $1 and name = 'Bo'`, [tenant.organization.id]))
         .rowCount;
     await expect.poll(stored).toBe(1000);
-    const { stdout } = spawnSync('pgrep', ['-n', '-P', `${process.pid}`, '-f', 'uploads/worker'], { encoding: 'utf8' });
-    const importing = Number.parseInt(stdout, 10);
+    const importing = latestProcess();
     if (process.platform === 'linux')
       // If memory ran out, Linux would end this process, and not the service.
       expect(await readFile(`/proc/${importing}/oom_score_adj`, 'utf8')).toBe('1000\n');
@@ -1095,7 +1107,7 @@ const setState = (tenant: Tenant, changes: string) =>
   world.database.pool.query(`update uploads set ${changes} where organization_id = $1`, [tenant.organization.id]);
 
 /** A form whose file is sent in pieces. */
-async function slowUpload(visiting: Visit, headers: Record<string, string> = {}) {
+async function slowUpload(visiting: Visit, headers: Record<string, string> = {}, { url } = world) {
   const boundary = 'a-boundary';
   const field = (name: string, value: string) =>
     `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
@@ -1103,7 +1115,7 @@ async function slowUpload(visiting: Visit, headers: Record<string, string> = {})
     field('csrfToken', await visiting.csrfToken()) +
     field('kind', 'customers') +
     `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="c.csv"\r\n\r\n`;
-  const { port } = new URL(world.url);
+  const { port } = new URL(url);
   const sent = request({
     host: '127.0.0.1',
     port,

@@ -117,8 +117,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   adopt(app, kinds);
   attach(server, options.tracing?.traced(app) ?? app);
   const close = async () => {
-    // At the same time, because a receiver, too, may take many seconds to respond.
-    await Promise.all([drain(server, responses, timeouts), work.webhooks.close()]);
+    // At the same time, because a receiver or a chunk of an import, too, may take many seconds.
+    await Promise.all([drain(server, responses, timeouts), work.webhooks.close(), work.uploads.stop()]);
     await Promise.all([keys, ...Object.values(work)].map(async (part) => part.close()));
   };
   return { url, keys, close };
