@@ -238,6 +238,22 @@ describe('a session', () => {
     expect((await visiting.get(home)).status).toBe(303);
   });
 
+  test('ends when someone signs in again in the same browser, with a password or a link', async () => {
+    const tenant = await world.organization();
+    const [member, other] = [await someone(world, tenant), await someone(world, tenant)];
+    const visiting = await signIn(world, member);
+    const first = visiting.cookie();
+    await visiting.post('/settings/sign-in', { email: other.email, password });
+    const second = visiting.cookie();
+    const statusOf = async (cookie: string) => (await visit(world.url).get(home, { cookie })).status;
+    expect([await statusOf(first), await statusOf(second)]).toEqual([303, 200]);
+    const [, token = ''] = /token=(.+)$/.exec(await passwordPath(world.database, member)) ?? [];
+    await visiting.post('/settings/password', { token, password });
+    expect([await statusOf(second), await statusOf(visiting.cookie())]).toEqual([303, 200]);
+    await visiting.post('/settings/sign-in', { email: other.email, password: 'wrong wrong wrong' });
+    expect((await visiting.get(home)).status).toBe(200);
+  });
+
   test('rejects a forged session cookie', async () => {
     const visiting = await signIn(world, await someone(world, await world.organization()));
     const [token = ''] = visiting.cookie().split('.').slice(-1);

@@ -225,6 +225,16 @@ describe('a sign-in', () => {
     );
   });
 
+  test('ends the session that the browser had, but not before the code', async () => {
+    const { tenant, member, secret } = await scene();
+    const other = await signIn(world, await someone(world, tenant));
+    const cookie = other.cookie();
+    await other.post('/settings/sign-in', { email: member.email, password });
+    expect(await isSignedIn(visit(world.url, { cookie }))).toBe(true);
+    await enter(other, codeAt(secret, nowMs));
+    expect([await isSignedIn(other), await isSignedIn(visit(world.url, { cookie }))]).toEqual([true, false]);
+  });
+
   test('accepts each code once, even in several browsers at the same time', async () => {
     const { member, secret } = await scene();
     const browsers = await Promise.all([1, 2, 3].map(() => begin(member)));

@@ -24,15 +24,21 @@ export const codeRoutes = (guard: SessionGuard): void =>
  * Continues after the first step, to `next` or to the page for the code, whose URL carries `next`: a cookie would be too
  * small for some, such as the consent page's.
  */
-export async function continueSignIn(
-  { request, response, context }: PublicRequest,
-  first: FirstStep,
-  next: string,
-): Promise<string> {
-  const begun = await context.secondStep.begin(first, deviceOf(request));
+export async function continueSignIn(open: PublicRequest, first: FirstStep, next: string): Promise<string> {
+  const begun = await open.context.secondStep.begin(first, deviceOf(open.request));
   if (!begun) return tooLatePath(next);
-  setCookies(response, begun.cookies);
-  return begun.needsCode ? pathWith(codePath, { next }) : localPath(next);
+  if (begun.needsCode) {
+    setCookies(open.response, begun.cookies);
+    return pathWith(codePath, { next });
+  }
+  await replaceSession(open, begun.cookies);
+  return localPath(next);
+}
+
+/** Sets the cookies of a new session, and ends the one that this browser had: nobody could sign out of it any more. */
+export async function replaceSession({ request, response, context }: PublicRequest, cookies: string[]): Promise<void> {
+  setCookies(response, cookies);
+  await context.signIns.signOut(request.headers.cookie);
 }
 
 const nextOf = ({ query }: PublicRequest['request']) => field(query, 'next');
@@ -50,7 +56,8 @@ async function show({ request, context }: PublicRequest, rejected?: Rejected): P
   return codePage({ email, open: names, next, withRecovery, rejected });
 }
 
-async function finish({ request, response, context }: PublicRequest): Promise<string> {
+async function finish(open: PublicRequest): Promise<string> {
+  const { request, context } = open;
   const { secondStep } = context;
   const { cookie } = request.headers;
   const kind = field(request.body, 'with');
@@ -64,7 +71,7 @@ async function finish({ request, response, context }: PublicRequest): Promise<st
   if (result.outcome === 'too_many') throw tooMany(result.waitSeconds);
   if (result.outcome === 'wrong')
     throw new Problem('invalid', { sentence: kind === 'recovery' ? wrongRecovery : wrongCode, field: 'code' });
-  setCookies(response, result.cookies);
+  await replaceSession(open, result.cookies);
   if (result.recovered.length === 0) return localPath(next);
   sendMail(context, twoFactorMail(result.email, { change: 'recovered', organizations: result.recovered }));
   return pathWith('/settings/account', { done: 'recovered', next });

@@ -22,7 +22,7 @@ import type { SessionGuard } from '../session-guard.ts';
 import { rejectTooMany } from '../visit.ts';
 import type { SettingsServices } from '../services.ts';
 import type { PublicRequest } from '../visit.ts';
-import { continueSignIn } from './code-page.ts';
+import { continueSignIn, replaceSession } from './code-page.ts';
 import { forgottenDonePage, forgottenPage, passwordPage, signInPage, usedLinkPage } from './sign-in-page.ts';
 
 export function signInRoutes(guard: SessionGuard): void {
@@ -156,7 +156,8 @@ export function singleSignOnRoutes(guard: SessionGuard, singleSignOn: SingleSign
     return url;
   });
 
-  guard.publicPage('/oidc/callback', async ({ request, response, context }) => {
+  guard.publicPage('/oidc/callback', async (open) => {
+    const { request, response, context } = open;
     const [, query = ''] = /(\?.*)$/.exec(request.originalUrl) ?? [];
     const found = await singleSignOn.finish(query, request.headers.cookie, (error) => {
       response.locals.failure = error;
@@ -165,7 +166,8 @@ export function singleSignOnRoutes(guard: SessionGuard, singleSignOn: SingleSign
     if (after !== 'too-late') setCookies(response, [singleSignOn.clear()]);
     if (after) return pathWith('/settings/sign-in', { after, next: next === homePath ? '' : next });
     const { email } = found;
-    setCookies(response, (await completeSignIn(context, { email, owner: found, device: deviceOf(request) })) ?? []);
+    const cookies = await completeSignIn(context, { email, owner: found, device: deviceOf(request) });
+    if (cookies) await replaceSession(open, cookies);
     return next;
   });
 }
