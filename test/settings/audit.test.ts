@@ -168,6 +168,23 @@ describe('HTTPS', () => {
     expect((await visiting.get('/settings/api-keys')).status).toBe(200);
   });
 
+  test('is for every page and file of this host, not only those of the settings', async () => {
+    const paths = [
+      '/',
+      '/docs',
+      '/docs/nothing',
+      '/nothing',
+      '/favicon.ico',
+      '/openapi.json',
+      '/oauth/token',
+      '/settings',
+    ];
+    for (const path of paths) {
+      const { headers } = await visit(`http://127.0.0.1:${securePort}`).get(path, { accept: 'text/html' });
+      expect([path, headers.get('strict-transport-security')]).toEqual([path, 'max-age=31536000']);
+    }
+  });
+
   test('is not enforced without an https PUBLIC_URL', async () => {
     const { headers } = await visit(world.url).get('/settings/sign-in');
     expect(headers.get('strict-transport-security')).toBeNull();

@@ -96,6 +96,7 @@ const documents = ['/openapi.json', '/openapi-3.0.json', '/openapi.yaml', '/swag
 /** For people, and for the tools of API users. */
 function mountPages(app: Express, parts: Parts): void {
   const { baseUrl, log } = parts;
+  if (parts.secure) app.use(onlyHttps);
   const openApi = onDemand(async () => (await import('../../http/documents/routes.ts')).openApiRoutes(baseUrl));
   for (const path of documents) app.get(path, openApi);
   app.use(
@@ -118,6 +119,14 @@ function mountPages(app: Express, parts: Parts): void {
     onDemand(async () => (await import('../../web/settings/routes.ts')).settingsRouter({ ...parts, onError })),
   );
 }
+
+const oneYear = 365 * 86_400;
+
+/** Tells browsers, which would otherwise open a typed address over http. */
+const onlyHttps: RequestHandler = (_, response, next) => {
+  response.set('Strict-Transport-Security', `max-age=${oneYear}`);
+  next();
+};
 
 /** A part of the app that is loaded by its first request: a process that serves only the API never pays for it. */
 function onDemand(load: () => Promise<RequestHandler>): RequestHandler {

@@ -23,18 +23,11 @@ import { signInRoutes, singleSignOnRoutes } from './sign-in/sign-in-routes.ts';
 import { usageRoutes } from './usage/usage-page.ts';
 import { webhookRoutes } from './webhooks/webhook-routes.ts';
 
-const oneYear = 365 * 86_400;
-
 export function settingsRouter(parts: RouterParts): Router {
   const services = createServices(parts);
   const router = Router({ caseSensitive: true });
   const guard = new SessionGuard(router, services);
 
-  if (parts.secure)
-    router.use((_, response, next) => {
-      response.set('Strict-Transport-Security', `max-age=${oneYear}`);
-      next();
-    });
   router.get('/assets/:file', serveAsset);
   router.use('/imports/:id/columns', readColumnsForm);
   router.all('/imports', readUploadForm);
