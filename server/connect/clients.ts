@@ -8,7 +8,7 @@ import { isBlank } from '../../contract/text.ts';
 import { jsonOf } from '../text/json.ts';
 import { isSigned, sign } from '../text/signatures.ts';
 import type { Secret } from '../text/signatures.ts';
-import { nameLength } from '../records/name.ts';
+import { nameLength, unitsOf } from '../records/name.ts';
 import { printable } from '../problems/safe-text.ts';
 import type { Destinations } from '../outgoing/addresses.ts';
 import { createSender } from '../outgoing/send.ts';
@@ -104,8 +104,10 @@ function readMetadata(body: unknown, what: string): { name: string; redirectUris
 }
 
 /** What of this text can name a key. */
-const nameOfKey = (text: string) =>
-  [...printable(text).trim().normalize('NFC')].slice(0, nameLength.apiKey).join('').trim();
+function nameOfKey(text: string): string {
+  const start = printable(text).trim().slice(0, unitsOf(nameLength.apiKey));
+  return [...start.normalize('NFC')].slice(0, nameLength.apiKey).join('').trim();
+}
 
 /** Fetched as webhooks are sent: from public addresses over https, without following redirects. */
 async function fetchClient(id: string, sender: Sender): Promise<ConnectClient> {

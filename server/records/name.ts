@@ -5,6 +5,12 @@ import { Problem } from '../problems/problem.ts';
 export const nameLength = { organization: 200, member: 200, apiKey: 80, webhook: 80 } as const;
 
 /**
+ * UTF-16 units of so many code points before they are normalized, which takes quadratic time for a run of combining marks:
+ * each has up to 2, and can be composed from up to 4.
+ */
+export const unitsOf = (codePoints: number): number => 8 * codePoints;
+
+/**
  * Without the marks that also set the direction of the text after it, such as the rest of a sentence about a name.
  * Names that are copied from elsewhere can have them around them.
  */
@@ -12,10 +18,13 @@ export const withoutDirection = (text: string): string => text.replaceAll(/[\u20
 
 /** A name that a person gives, trimmed and in Unicode's composed form. Problem: invalid. */
 export function checkName(typed: string, most: number): string {
-  const name = withoutDirection(typed).trim().normalize('NFC');
+  const trimmed = withoutDirection(typed).trim();
   const invalid = (sentence: string) => new Problem('invalid', { sentence, field: 'name' });
+  const tooLong = () => invalid(`Use at most ${most} characters.`);
+  if (trimmed.length > unitsOf(most)) throw tooLong();
+  const name = trimmed.normalize('NFC');
   if (isBlank(name)) throw invalid('Enter a name.');
-  if ([...name].length > most) throw invalid(`Use at most ${most} characters.`);
+  if ([...name].length > most) throw tooLong();
   if (/\p{Cc}/u.test(name) || !name.isWellFormed()) throw invalid('Remove the control characters from the name.');
   return name;
 }

@@ -4,6 +4,7 @@ import { isLive, listKeys } from '../../server/keys/list.ts';
 import { waitingStatements } from '../locks.ts';
 import { patientConnection } from '../patient.ts';
 import { auditLog, otherSites, signIn, someone } from '../settings/visiting.ts';
+import { marks, watchNormalized } from '../normalized.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import {
@@ -168,6 +169,16 @@ describe('the registration', () => {
       [10, 120],
     ] as const)
       expect([uris, (await registerMany(uris, padding)).error]).toEqual([uris, 'invalid_client_metadata']);
+  });
+
+  test('with a name of combining marks is shortened before it is normalized, which would take seconds', async () => {
+    const longest = watchNormalized();
+    const { status, body } = await postJson(
+      `${world.url}/oauth/register`,
+      registration({ client_name: `Robot${marks}` }),
+    );
+    expect([status, body.client_name.length, body.client_name.slice(0, 4)]).toEqual([201, 80, 'Robo']);
+    expect(longest()).toBeLessThan(1_000);
   });
 
   test('forged: an application that this service has not signed is rejected', async () => {

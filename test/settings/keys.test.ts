@@ -3,6 +3,7 @@ import type { Member } from '../../server/entities/organization.ts';
 import { publicId } from '../../server/records/public-id.ts';
 import { maximumLiveKeys } from '../../server/keys/issue.ts';
 import { listKeys } from '../../server/keys/list.ts';
+import { marks, watchNormalized } from '../normalized.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import { auditLog, keyNames, otherSites, signIn, someone, visit } from './visiting.ts';
@@ -83,6 +84,13 @@ describe('creating a key', () => {
     expect(await keyNames(world, tenant)).toEqual(['test']);
     // An emoji is one character.
     expect((await create(visiting, '\u{1F600}'.repeat(80))).status).toBe(201);
+  });
+
+  test('rejects a name that is too long before it is normalized', async () => {
+    const { visiting } = await scene();
+    const longest = watchNormalized();
+    expect((await create(visiting, `x${marks.slice(0, 2_000)}`)).text).toContain('Use at most 80 characters.');
+    expect(longest()).toBeLessThan(1_000);
   });
 
   test('stops at 25 live keys, and says so', async () => {

@@ -1,0 +1,12 @@
+/** How long the texts are that a test has normalized: a run of combining marks takes quadratic time. */
+import { onTestFinished, vi } from 'vitest';
+
+/** Takes seconds to normalize as a whole. */
+export const marks = '\u0301\u0323'.repeat(60_000);
+
+/** Returns a function that returns the length of the longest text since. */
+export function watchNormalized(): () => number {
+  const normalize = vi.spyOn(String.prototype, 'normalize');
+  onTestFinished(() => normalize.mockRestore());
+  return () => Math.max(0, ...normalize.mock.contexts.map((text) => String(text).length));
+}
