@@ -3,6 +3,7 @@ import { addMember } from '../../server/accounts/members.ts';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { issueLink, linkHours, pathOfLink, resetHours, setPassword } from '../../server/accounts/password-links.ts';
 import { readSessions, sessionSeconds } from '../../server/accounts/sessions.ts';
+import { marks, watchNormalized } from '../normalized.ts';
 import { useWorld } from '../world.ts';
 import type { World } from '../world.ts';
 import { givePassword, password, signIn, someone, unknownEmail, visit, passwordPath } from './visiting.ts';
@@ -173,6 +174,13 @@ describe('signing in', () => {
     await givePassword(world, await addMember(world.database, organization, { email, name: 'Jo', role: 'member' }));
     const typed = { email: email.replace('\u00FC', 'u\u0308'), password };
     expect((await visit(world.url).post('/settings/sign-in', typed)).location).toBe(home);
+  });
+
+  test('shortens an address before it is normalized, which could take long', async () => {
+    const longest = watchNormalized();
+    const typed = { email: `a${marks.slice(0, 2_400)}`, password: 'wrong' };
+    expect((await visit(world.url).post('/settings/sign-in', typed)).status).toBe(422);
+    expect(longest()).toBeLessThan(2_100);
   });
 
   test('asks for what is missing', async () => {

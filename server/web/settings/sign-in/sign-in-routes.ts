@@ -11,6 +11,7 @@ import type { Visitor } from '../../../accounts/sign-in.ts';
 import type { SingleSignOn } from '../../../accounts/single-sign-on.ts';
 import { Problem } from '../../../problems/problem.ts';
 import { printable } from '../../../problems/safe-text.ts';
+import { unitsOf } from '../../../records/name.ts';
 import { storedId } from '../../../records/public-id.ts';
 import { formOfOtherSession } from '../csrf.ts';
 import { field } from '../fields.ts';
@@ -142,7 +143,7 @@ async function sendReset({ database, mailer, baseUrl }: SettingsServices, email:
 
 /** Anything may be typed here, such as a NUL, which the database rejects. */
 const emailOf = (request: Pick<PublicRequest['request'], 'body'>) =>
-  printable(field(request.body, 'email').trim().normalize().slice(0, 254));
+  printable(field(request.body, 'email').trim().slice(0, unitsOf(254)).normalize().slice(0, 254));
 
 /** In characters. It goes into a cookie, and the sign-in fails if browsers drop it: they keep at most 4,096 bytes. */
 const longestNext = 2_500;
