@@ -18,8 +18,12 @@ const prefix =
 
 type Sampled = Pick<Inspection['columns'][number], 'name' | 'samples'>;
 
+/** No field has a longer name, and a run of combining marks takes quadratic time to normalize. */
+const longest = 200;
+
 const fold = (name: string) =>
   name
+    .slice(0, longest)
     .replace(prefix, '')
     .normalize('NFD')
     .toLowerCase()
