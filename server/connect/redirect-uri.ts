@@ -4,7 +4,7 @@
  */
 const longest = 500;
 const loopback = ['localhost', '127.0.0.1', '[::1]'];
-/** A host that is safe in a Content-Security-Policy: a URL allows `;` and `,` in one. */
+/** A host that people can recognize: a URL allows `;` and `,` in one. */
 const plainHost = /^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])$/;
 
 export const isLoopback = ({ hostname }: Pick<URL, 'hostname'>): boolean => loopback.includes(hostname);
@@ -34,10 +34,4 @@ function anyPort(text: string): string | undefined {
 export const hostOf = (redirectUri: string): string => {
   const url = new URL(redirectUri);
   return isLoopback(url) ? url.hostname : url.host;
-};
-
-/** For a Content-Security-Policy, whose sources cannot name an IPv6 address. */
-export const formActionOf = (redirectUri: string): string => {
-  const { origin, protocol, hostname } = new URL(redirectUri);
-  return hostname.startsWith('[') ? protocol : origin;
 };

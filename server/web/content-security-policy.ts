@@ -1,4 +1,4 @@
-/** The Content-Security-Policy of a page: everything is `'self'` or `'none'`, except for what a page opens. */
+/** The Content-Security-Policy of a page: everything is `'self'` or `'none'`, except for what a page opens or leaves out. */
 
 const strictest = {
   'default-src': "'none'",
@@ -10,10 +10,10 @@ const strictest = {
   'frame-ancestors': "'none'",
 };
 
-type Opened = Partial<Record<keyof typeof strictest | 'connect-src', string>>;
+type Opened = Partial<Record<keyof typeof strictest | 'connect-src', string | undefined>>;
 
 export function contentSecurityPolicy(opened: Opened): string {
   return Object.entries({ ...strictest, ...opened })
-    .map((directive) => directive.join(' '))
+    .flatMap(([name, value]) => (value === undefined ? [] : `${name} ${value}`))
     .join('; ');
 }

@@ -1,10 +1,12 @@
-import { describe, expect, test } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import { endSessions } from '../../server/accounts/sessions.ts';
 import { hasChromium } from './chromium.ts';
 import { useWorld } from '../world.ts';
 import { expectSound, fillSignIn, signInWith, stopClock, useBrowser } from './browser.ts';
-import { asking, pathOf, scene } from '../connect/scene.ts';
+import { asking, pathOf, register, scene } from '../connect/scene.ts';
 import { keyNames, password, someone, passwordPath } from '../settings/visiting.ts';
 
 const world = useWorld();
@@ -165,6 +167,25 @@ describe.runIf(hasChromium)('in a browser', () => {
     await page.clock.runFor(1_000);
     await expect.poll(() => button.isEnabled()).toBe(true);
     expect(await page.evaluate('document.activeElement.localName')).toBe('body');
+  });
+
+  test('an application that connects may send the browser on to another site', async () => {
+    const { tenant } = await scene(world);
+    const application = createServer(({ url = '', headers }, response) => {
+      const { port } = new URL(`http://${headers.host}`);
+      if (url.startsWith('/callback?code=')) response.writeHead(302, { location: `http://localhost:${port}/done` });
+      response.end('Connected');
+    });
+    await new Promise<void>((resolve) => application.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void application.close());
+    const { port } = application.address() as AddressInfo;
+    const redirect_uri = `http://127.0.0.1:${port}/callback`;
+    const clientId = await register(world, { redirect_uris: [redirect_uri] });
+    const page = await screen.openFor(await someone(world, tenant, 'admin'), world.url);
+    await page.goto(world.url + pathOf(asking(clientId, { redirect_uri })));
+    await page.getByRole('button', { name: 'Create key and connect' }).click();
+    await page.waitForURL(`http://localhost:${port}/done`);
+    expect(await page.textContent('body')).toBe('Connected');
   });
 
   test('a session that ends on the consent page does not change how long the key lives', async () => {

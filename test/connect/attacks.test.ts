@@ -90,12 +90,12 @@ describe('the request', () => {
     }
   });
 
-  test('clickjacking: no other site can frame the consent page, and its form leads only to the application', async () => {
+  test('clickjacking: no other site can frame the consent page', async () => {
     const { visiting, clientId } = await scene(world);
     const { headers } = await visiting.get(pathOf(asking(clientId)));
     expect(headers.get('x-frame-options')).toBe('DENY');
     expect(headers.get('content-security-policy')).toBe(
-      "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self' https://agent.example; base-uri 'none'; frame-ancestors 'none'",
+      "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'",
     );
     expect([headers.get('cache-control'), headers.get('referrer-policy')]).toEqual(['no-store', 'same-origin']);
   });

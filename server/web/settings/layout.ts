@@ -44,7 +44,7 @@ export function sendPage(response: Response, page: Page, visit?: Visit): void {
   if (response.headersSent) return;
   const { status = 200, isChanging, connecting } = page;
   const opened = {
-    'form-action': `'self' ${connecting?.formAction ?? ''}`.trim(),
+    'form-action': connecting?.isConsent ? undefined : "'self'",
     ...(isChanging && { 'connect-src': "'self'" }),
   };
   response.set(headers).set('Content-Security-Policy', contentSecurityPolicy(opened));

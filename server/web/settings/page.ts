@@ -13,8 +13,11 @@ export type Page = {
   status?: number;
   /** The page's script polls it; without JavaScript, the browser reloads it. */
   isChanging?: boolean;
-  /** The page is part of connecting an application, which may have opened the window, and to which its form redirects. */
-  connecting?: { formAction: string } | undefined;
+  /**
+   * The page is part of connecting an application, which may have opened the window. The form of the consent page redirects
+   * to the application, which may redirect to anywhere: some browsers check that against `form-action`, too.
+   */
+  connecting?: { isConsent: boolean } | undefined;
 };
 
 /** The menu. */
@@ -55,7 +58,7 @@ export const pageLinks = (first: string | false, next: string | false): Html | f
 
 /** For a page that leads to `next`, if that is the consent page. */
 export const connectingTo = (next: string): Pick<Page, 'connecting'> =>
-  next.startsWith(consentPath) ? { connecting: { formAction: '' } } : {};
+  next.startsWith(consentPath) ? { connecting: { isConsent: false } } : {};
 
 /** A page in the menu. */
 export const sectionPage = (current: Section, lead: Html | string, content: Html, more?: Partial<Page>): Page => ({

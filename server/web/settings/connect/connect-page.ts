@@ -1,7 +1,7 @@
 /** The consent page: which application wants a key, for which organization, and what the key may do. */
 import type { AuthorizationRequest, Authorization } from '../../../connect/authorization.ts';
 import { consentPath } from '../../../connect/metadata.ts';
-import { formActionOf, hostOf, isLoopback } from '../../../connect/redirect-uri.ts';
+import { hostOf, isLoopback } from '../../../connect/redirect-uri.ts';
 import type { ApiKey, Member } from '../../../entities/organization.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
@@ -47,8 +47,7 @@ export function connectPage(visit: Visit, view: ConnectView) {
       </p>
     </article>
     ${visit.memberships.length > 1 && organizationForm(visit, view)}`;
-  const connecting = { formAction: formActionOf(redirectUri) };
-  return { title: `Connect ${client.name}`, main, connecting };
+  return { title: `Connect ${client.name}`, main, connecting: { isConsent: true } };
 }
 
 /** What a key may do: v1 has no scopes. */
@@ -123,6 +122,6 @@ export function rejectedPage(sentence: string, returnTo: string | undefined) {
       Nothing was changed. Start again from the application; if you see this page again, contact its developer.
     </p>
     ${returnTo !== undefined && html`<p><a href="${returnTo}" role="button" class="outline" rel="noreferrer">Return to ${hostOf(returnTo)}</a></p>`}`;
-  const more = { title: 'Not connected', connecting: { formAction: '' }, status: 400 };
+  const more = { title: 'Not connected', connecting: { isConsent: false }, status: 400 };
   return cardPage('This application cannot be connected', content, more);
 }
