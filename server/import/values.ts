@@ -49,7 +49,7 @@ export function readNumber(cell: string, point: DecimalPoint): string {
     .replace(/\.$/, '');
 }
 
-const clock = String.raw`(?:,?[ T](?<hour>\d{1,2}):(?<minute>\d\d)(?::(?<second>\d\d))?(?:\s?(?<half>[AP])M)?)?`;
+const clock = String.raw`(?:,?[ T](?<hour>\d{1,2}):(?<minute>\d\d)(?::(?<second>\d\d(?:\.\d+)?))?(?:\s?(?<half>[AP])M)?)?`;
 /** With hyphens, two digits at the end may be the day. */
 const localDate = new RegExp(
   String.raw`^(?<first>\d{1,2})(?<separator>[./-])(?<next>\d{1,2})\k<separator>(?<year>\d{4}|(?<!-)\d\d)${clock}$`,
@@ -57,7 +57,6 @@ const localDate = new RegExp(
 );
 /** As in East Asia; with hyphens, also without leading zeros. */
 const yearFirst = new RegExp(String.raw`^(?<year>\d{4})[./-](?<month>\d{1,2})[./-](?<day>\d{1,2})${clock}$`, 'i');
-const timeWithoutZone = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(:\d\d(?:\.\d+)?)?$/;
 
 /** Which order of day and month a date shows; undefined if both give the same day, or if it is not such a date. */
 export function dateOrderIn(cell: string): DateOrder | 'open' | undefined {
@@ -70,14 +69,14 @@ export function dateOrderIn(cell: string): DateOrder | 'open' | undefined {
   return first === next ? undefined : 'open';
 }
 
-export const hasNoZone = (cell: string): boolean => timeWithoutZone.test(cell) || partsOf(cell)?.hour !== undefined;
+export const hasNoZone = (cell: string): boolean => partsOf(cell)?.hour !== undefined;
 
 const partsOf = (cell: string) => (yearFirst.exec(cell) ?? localDate.exec(cell))?.groups;
 
 /** The date or time in the API's form. A time without a zone is read as UTC; any other text is returned unchanged. */
 export function readDate(cell: string, order: DateOrder): string {
   const parts = partsOf(cell);
-  if (!parts) return cell.replace(timeWithoutZone, (_, day, time, seconds) => `${day}T${time}${seconds ?? ':00'}Z`);
+  if (!parts) return cell;
   const { first = '', separator, next = '', year, hour, minute, second = '00', half } = parts;
   const isDayFirst = order === 'day-month' || separator === '.';
   const { day = isDayFirst ? first : next, month = isDayFirst ? next : first } = parts;
