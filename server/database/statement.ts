@@ -164,5 +164,4 @@ export class Statement<Row extends object> {
   }
 
   handleCommandComplete(): void {}
-  handleEmptyQuery(): void {}
 }

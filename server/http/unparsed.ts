@@ -94,7 +94,7 @@ function reject(socket: Duplex, problem: Problem, { publicUrl, log, requestId, r
     return;
   }
   const body = JSON.stringify(problem.body(requestId, publicUrl));
-  const { status, title, code, headers } = problem;
+  const { status, title, code } = problem;
   const head = [
     `HTTP/1.1 ${status} ${title}`,
     'Content-Type: application/problem+json; charset=utf-8',
@@ -104,7 +104,6 @@ function reject(socket: Duplex, problem: Problem, { publicUrl, log, requestId, r
     'Cache-Control: private, no-cache',
     'X-Content-Type-Options: nosniff',
     'Connection: close',
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ];
   log({ requestId, status, code, ...(reason && { reason }) });
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
