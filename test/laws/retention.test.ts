@@ -1,10 +1,10 @@
 /** How long data is kept: for each table, a row that is a minute too young to be removed, and one a minute too old. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { removeExpired } from '../../server/commands/serve/retention.ts';
 import { uuidv7 } from '../../server/entities/uuid.ts';
 import { batchSize } from '../../server/database/batches.ts';
 import { expireDeliveries } from '../../server/webhooks/expire.ts';
+import { serveAnHour } from '../an-hour.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 
@@ -130,7 +130,7 @@ describe('removal in the background', () => {
   });
 
   test.each(kinds)('$table is kept for $keptFor $columns.state $columns.kind', async (kind) => {
-    const kept = await keptOf(kind, () => removeExpired(world.database.pool));
+    const kept = await keptOf(kind, () => serveAnHour(world.database));
     expect(kept).toEqual(kind.keptFor === null ? ['younger', 'older'] : ['younger']);
   });
 });
@@ -139,7 +139,7 @@ test('all expired rows are removed, no matter how many there are', async () => {
   const { pool } = world.database;
   const text = `insert into sign_in.attempts (key, count, ends_at) select n, 1, now() - interval '1 minute' from generate_series(1, 4001) n`;
   await pool.query(text);
-  expect(await removeExpired(pool)).toBeGreaterThan(4000);
+  await serveAnHour(world.database);
   expect((await pool.query('select from sign_in.attempts where ends_at < now()')).rowCount).toBe(0);
 });
 
@@ -167,11 +167,7 @@ describe('webhook deliveries', () => {
       keptFor: '30 days',
       columns: { ...columns, state: `'${state}'` },
     };
-    const { pool } = world.database;
-    const done = async () => {
-      await expireDeliveries(pool);
-    };
-    expect(await keptOf(kind, done)).toEqual(['younger']);
+    expect(await keptOf(kind, () => serveAnHour(world.database))).toEqual(['younger']);
   });
 
   test('are removed and given up in batches, until none is left', async () => {

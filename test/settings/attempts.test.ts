@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { admitMail, admitSignIn, attemptLimits, claimWork } from '../../server/accounts/attempts.ts';
 import { knownDevices } from '../../server/accounts/known-devices.ts';
-import { mostAttempts, removeExpired } from '../../server/commands/serve/retention.ts';
+import { mostAttempts } from '../../server/commands/serve/retention.ts';
+import { serveAnHour } from '../an-hour.ts';
 import { useWorld } from '../world.ts';
 
 const world = useWorld({ ownDatabase: true });
@@ -54,7 +55,7 @@ describe('attempts', () => {
        select 'k' || n, 1, now() + interval '1 hour' + n * interval '1 second' from generate_series(1, $1) n`,
       [mostAttempts + 25],
     );
-    await removeExpired(pool);
+    await serveAnHour(world.database);
     const { rows } = await pool.query(
       'select count(*)::int as kept, bool_or(key = $1) as newest from sign_in.attempts',
       [`k${mostAttempts + 25}`],

@@ -41,16 +41,8 @@ const everyMinute: readonly Rows[] = [
   { table: 'sign_in.attempts', key: 'key', expired: `order by ends_at desc offset ${mostAttempts}` },
 ];
 
-/** Returns how many rows it removed. */
 const removeRows = (pool: pg.Pool, { table, key = 'organization_id, id', expired }: Rows): Promise<number> =>
   inBatches(pool, `delete from ${table} where (${key}) in (select ${key} from ${table} ${expired} limit ${batchSize})`);
-
-/** Removes everything that has expired; returns the number of rows. */
-export async function removeExpired(pool: pg.Pool): Promise<number> {
-  let removed = 0;
-  for (const rows of [...everyFiveMinutes, ...everyMinute]) removed += await removeRows(pool, rows);
-  return removed;
-}
 
 /** Uploaded files are on this machine: uploads/files.ts removes them, also after a day. */
 export function expireRegularly(pool: pg.Pool, onError: (error: unknown) => void): Background {
