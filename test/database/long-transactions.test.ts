@@ -1,9 +1,12 @@
 /** Transactions that hold back syncs and webhooks. */
 import { expect, test, vi } from 'vitest';
 import { warnOfLongTransactions } from '../../server/commands/serve/long-transactions.ts';
+import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import { beginSnapshot } from '../../server/database/server-settings.ts';
-import { cleanupsAfterAll, ownDatabase } from '../database.ts';
+import { oldestTransaction } from '../../server/records/sync-bound.ts';
+import { serveAnHour } from '../an-hour.ts';
+import { cleanupsAfterAll, migratedDatabase, ownDatabase } from '../database.ts';
 import { patientConnection } from '../patient.ts';
 
 const cleanups = cleanupsAfterAll();
@@ -36,4 +39,15 @@ test('a long transaction is reported once, but not that of a backup', async () =
   await open.query('commit; begin');
   await expect.poll(() => warnings).toEqual([warning, warning]);
   expect(errors).toEqual([]);
+});
+
+test('a serving process looks for long transactions', async () => {
+  const { url, drop } = await migratedDatabase();
+  cleanups.push(drop);
+  const database = await openDatabase({ url });
+  cleanups.push(() => database.orm.close());
+  await migrate(database);
+  const query = vi.spyOn(database.pool, 'query');
+  await serveAnHour(database);
+  expect(query).toHaveBeenCalledWith(oldestTransaction, [15 * 60]);
 });
