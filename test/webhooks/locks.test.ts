@@ -302,7 +302,7 @@ test('the search for changes forgets only what imports of its own organization s
 });
 
 test('the search for changes finds each one, no matter how many there are, or how many have the same time', async () => {
-  const { organization } = await scene({ state: 'delivered' });
+  const { organization, admin, em } = await scene({ state: 'delivered' });
   const { pool } = database;
   const own = [organization.id];
   await pool.query(customers, [...own, Array.from({ length: 5_000 }, uuidv7)]);
@@ -315,6 +315,9 @@ test('the search for changes finds each one, no matter how many there are, or ho
   );
   await pool.query(`update webhook_positions set looked_through = '2021-01-01' where organization_id = $1`, own);
   await pool.query(`update webhook_endpoints set active_since = '2021-01-01' where organization_id = $1`, own);
+  // What the first endpoint waits for is not lost with the second.
+  const second = { name: 'Second', url: 'http://127.0.0.1/', events: ['item.created'] };
+  await createEndpoint(em(), admin, second, parts);
   let state = 'more';
   while (state === 'more') ({ state } = await scanOrganization(pool, organization.id));
   const { rows } = await pool.query(
@@ -332,15 +335,16 @@ test('the search for changes takes more changes of one transaction than a functi
   const rows = Array.from({ length: 150_000 }, (_, index) => ({ ...row, id: String(index) }));
   // Storing so many proposals would take a minute.
   const query = async (sent: string | QueryConfig) => {
-    const isRead =
-      typeof sent !== 'string' && sent.text.includes('from proposals t') && !sent.text.includes(' as kind');
-    return { rows: isRead ? rows : [] };
+    if (typeof sent === 'string' || !sent.text.includes('from proposals t')) return { rows: [] };
+    // The first one has been changed again in between.
+    return { rows: sent.text.includes(' as kind') ? [{ ...row, id: '0', kind: 'proposal', storedAt: since }] : rows };
   };
   const client = { query: query as typeof database.pool.query };
   const found = await readChanges(client, uuidv7() as Target['organizationId'], { since, until });
   const byType = Map.groupBy(found.changes, ({ type }) => type);
   expect(byType.get('proposal.updated')).toHaveLength(150_000);
   expect(byType.get('proposal.sent')).toHaveLength(150_000);
+  expect(byType.size).toBe(2);
 });
 
 test('a change is found after the clock was set back, even though the position is ahead of it', async () => {
