@@ -154,11 +154,12 @@ describe('a request is not sent to', () => {
   });
 });
 
-test('a request is sent to the address that was checked, without another lookup', async () => {
+test('a request is sent to the addresses that were checked, one after the other, without another lookup', async () => {
   const { port } = await secretServer();
-  const resolve = async () => [{ address: '127.0.0.1', family: 4 }];
+  // At the first one, nothing listens.
+  const resolve = async () => ['127.0.0.2', '127.0.0.1'].map((address) => ({ address, family: 4 }));
   // No name server knows this host.
-  expect((await post(sender(['127.0.0.1/32'], resolve), `http://receiver.example:${port}/`)).status).toBe(200);
+  expect((await post(sender(['127.0.0.0/8'], resolve), `http://receiver.example:${port}/`)).status).toBe(200);
 });
 
 test('concurrent lookups of a host are one, whose result is not kept', async () => {
