@@ -1,4 +1,5 @@
 /** AUTH_SECRET: a process with a different one is warned, and a list rotates it without invalidating anything. */
+import type { Pool, QueryConfig } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { WebhookEndpoint } from '../../server/entities/webhook.ts';
 import { serve } from '../../server/commands/serve/server.ts';
@@ -84,4 +85,14 @@ test('the secrets of webhook endpoints do not need the older secret for long', a
   // What is current is not written again.
   await resealSecrets(database.pool, sealWith(`${fresh},${old}`));
   expect(await stored()).toEqual(renewed);
+  // Nor is a secret that an admin has replaced since it was read.
+  let latest = '';
+  const query = async (sent: string | QueryConfig, values?: unknown[]) => {
+    if (typeof sent !== 'string') return database.pool.query(sent);
+    const forms = { seal: sealWith(fresh) };
+    latest = (await replaceSecret(tenant.em(), tenant.admin, { id, overlap: 'now' }, forms)).secret;
+    return database.pool.query(sent, values);
+  };
+  await resealSecrets({ query } as Pool, sealWith(`${other},${fresh}`));
+  expect(await openedWith(fresh)).toEqual([[latest, null]]);
 });
