@@ -1,7 +1,9 @@
 /** What an endpoint receives when records change, no matter how. */
 import { createServer } from 'node:http';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createClient } from '../../client/index.ts';
 import { setPlan } from '../../server/accounts/organizations.ts';
+import { serve } from '../../server/commands/serve/server.ts';
 import { changeEndpoint, createEndpoint, removeEndpoint, switchEndpoint } from '../../server/webhooks/endpoints.ts';
 import { expireDeliveries } from '../../server/webhooks/expire.ts';
 import { listEndpoints, resend, sendTest } from '../../server/webhooks/log.ts';
@@ -13,9 +15,12 @@ import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import { listen } from '../ports.ts';
 import { useReceiver } from './receiver.ts';
-import { deliveriesOf, endpointTo, parts, passTime, typesOf, until, webhookWorld } from './scene.ts';
+import { allow, deliveriesOf, endpointTo, parts, passTime, typesOf, until, webhookWorld } from './scene.ts';
 
 const world = useWorld(webhookWorld);
+const hourMs = 3_600_000;
+const withoutScans = { ...webhookWorld, webhooks: { allow, limits: { scanMs: hourMs, tickMs: hourMs } } };
+const unhurried = useWorld(withoutScans);
 
 describe('an event', () => {
   test('has the record as GET returns it, and is signed', async () => {
@@ -55,6 +60,20 @@ describe('an event', () => {
     const { createdAt } = await tenant.client.customers.create({ name: 'Ann' });
     await expect.poll(() => sent.length).toBe(1);
     expect(sent[0]).toBeGreaterThanOrEqual(Date.parse(createdAt) - 1000);
+  });
+
+  test('is sent soon after the request, without waiting for a regular scan', async () => {
+    const tenant = await unhurried.organization();
+    const receiver = await useReceiver();
+    await endpointTo(tenant, receiver, { events: ['customer.created'] });
+    const { database } = unhurried;
+    // When it starts, a process looks for endpoints.
+    const serving = await serve({ database, log: () => undefined, host: '127.0.0.1', port: 0, ...withoutScans });
+    onTestFinished(() => serving.close());
+    const client = createClient({ baseUrl: serving.url, apiKey: tenant.key });
+    // The first ones may come before that, and are found by then.
+    const created = () => client.customers.create({ name: 'Ann' }).then(() => receiver.received.length);
+    await expect.poll(created, { interval: 1_000 }).toBeGreaterThan(1);
   });
 
   test('is sent for a change, but not for a patch that changes nothing', async () => {
