@@ -170,14 +170,20 @@ test('a response is late if it has not started in time after its request has arr
       const [request, response] = [{ path, complete: false }, Object.assign(new EventEmitter(), { headersSent })];
       // Only what it needs of them.
       watch(request as Request, response as object as Response);
-      return request;
+      return { request, response };
     };
     const [slow, begun] = [opened('slow', false), opened('begun', true)];
     await vi.advanceTimersByTimeAsync(1_500);
     expect(late).toEqual([]);
-    slow.complete = begun.complete = true;
+    slow.request.complete = begun.request.complete = true;
     await vi.advanceTimersByTimeAsync(10_000);
     expect(late).toEqual(['slow']);
+    for (const { response } of [slow, begun]) response.emit('close');
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(vi.getTimerCount()).toBe(0);
+    opened('next', false).request.complete = true;
+    await vi.advanceTimersByTimeAsync(1_500);
+    expect(late).toEqual(['slow', 'next']);
   } finally {
     vi.useRealTimers();
   }
@@ -250,6 +256,15 @@ describe('long work', () => {
 describe('in its own database', () => {
   let nowMs = 1_000_000;
   const world = useWorld({ clock: () => nowMs, ownDatabase: true });
+
+  test('a long body waits for the turn of its organization, wherever it comes from', async () => {
+    const tenant = await world.organization();
+    const turns = vi.spyOn(EventLoopScheduler.prototype, 'nextTurn');
+    const body = JSON.stringify({ name: 'Ann' }).padEnd(16 * 1024 + 1);
+    expect((await tenant.call('POST', '/v1/customers', body)).status).toBe(201);
+    expect(new Set(turns.mock.calls.flat())).toEqual(new Set([tenant.organization.id]));
+    turns.mockRestore();
+  });
 
   test('a read that takes too long is 503, and says which parameter to change', async () => {
     const tenant = await world.organization();
