@@ -138,9 +138,9 @@ test('an organization without operations takes no share of the slots', async () 
   held.resolve();
   await Promise.all(busy);
   const own = Promise.withResolvers<void>();
-  const first = run('A', 'brief', () => own.promise);
-  await run('A', 'brief', () => (nowMs += 1.5 * longestWaitMs));
-  const others = [run('A', 'brief', () => own.promise), run('A', 'brief', () => 'waits')];
+  const first = run('A', 'write', () => own.promise);
+  await run('A', 'write', () => (nowMs += 1.5 * longestWaitMs));
+  const others = [run('A', 'write', () => own.promise), run('A', 'write', () => 'waits')];
   // One that would wait longer than the limit is rejected after a second.
   await vi.advanceTimersByTimeAsync(longestWaitMs / 2);
   own.resolve();
