@@ -158,6 +158,26 @@ describe('GET /metrics', () => {
     expect(await alone.register.metrics()).not.toContain('rate_limit');
   });
 
+  test('of several workers are added up, but not what is the same for all of them', async () => {
+    const totals = createTotals();
+    for (const [id, shared] of [true, false].entries()) {
+      const worker = createMetrics(() => ({ shared, fallbacks: 2 }));
+      worker.measure({ pools: {}, knownKeys: () => 3, inFlight: () => 4 });
+      worker.webhooks.measure(() => ({ pending: 5, lagSeconds: 6, failingEndpoints: 7 }));
+      totals.receive(id, await worker.register.getMetricsAsJSON());
+    }
+    const text = await totals.read();
+    const expected = {
+      http_requests_in_flight: 8,
+      rate_limit_shared: 0,
+      rate_limit_fallbacks: 4,
+      webhook_events_pending: 5,
+      webhook_lag_seconds: 6,
+      webhook_endpoints_failing: 7,
+    };
+    for (const [name, value] of Object.entries(expected)) expect(text).toContain(`\n${name} ${value}\n`);
+  });
+
   test('of a worker that has ended keep its counts, once, and drop its gauges', async () => {
     const worker = createMetrics();
     worker.observe({ operation: 'getMe', status: 200 });
