@@ -34,7 +34,8 @@ async function begunRequest(world: World, tenant = world.organization()) {
 }
 
 test('a request in flight is finished, and an idle connection may send one more; the responses close both', async () => {
-  const begun = await begunRequest(patient);
+  const tenant = await patient.organization();
+  const begun = await begunRequest(patient, Promise.resolve(tenant));
   const { socket, read } = connectTo(patient);
   socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
   expect(await read()).toMatch(/^HTTP\/1.1 200 [\s\S]*\r\nConnection: keep-alive\r\n/);
@@ -47,6 +48,9 @@ test('a request in flight is finished, and an idle connection may send one more;
   await once(begun.socket, 'close');
   // The last connection is gone, so nothing waits for the rest of the grace period.
   await closed;
+  const usage = 'select operation, requests::int from usage_counts where organization_id = $1';
+  const { rows } = await patient.database.pool.query(usage, [tenant.organization.id]);
+  expect(rows).toEqual([{ operation: 'createCustomer', requests: 1 }]);
 });
 
 test('an idle connection is closed after the grace period', async () => {
