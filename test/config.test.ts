@@ -16,6 +16,7 @@ import { startServing } from './faults/processes.ts';
 import { issueKeys } from './faults/service.ts';
 import { freePort, listen } from './ports.ts';
 import { startOpenIdProvider } from './settings/providers.ts';
+import { useReceiver } from './webhooks/receiver.ts';
 
 const samplers =
   'always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off, parentbased_traceidratio';
@@ -185,15 +186,16 @@ describe('serve', () => {
     const { url: DATABASE_URL, drop } = await migratedDatabase();
     cleanups.push(drop);
     const database = await openDatabase({ url: DATABASE_URL });
-    const { organization, keys } = await issueKeys(database, 1);
+    const { organization, admin, keys } = await issueKeys(database, 1);
     await database.orm.close();
-    await runCommand(['organizations', 'set-plan', organization.slug, 'free'], { DATABASE_URL });
+    const run = async (...words: string[]) => (await runCommand(words, { DATABASE_URL, ...variables })).out.trim();
+    await run('organizations', 'set-plan', organization.slug, 'free');
     const running = await startServing([], { DATABASE_URL, ...variables });
     cleanups.push(() => running.child.kill('SIGKILL'));
-    return { ...running, key: keys[0] };
+    return { ...running, key: keys[0], slug: organization.slug, by: ['--by', admin.email], run };
   }
 
-  test('uses the contacts, the mail server, the provider, the proxy and the collector that it is given', async () => {
+  test('uses the contacts, the mail server, the provider, the proxy, the networks and the collector that it is given', async () => {
     const PORT = String(await freePort());
     // Without it, URLs start with http://localhost.
     const PUBLIC_URL = `http://127.0.0.1:${PORT}`;
@@ -205,7 +207,7 @@ describe('serve', () => {
       response.end('{}');
     });
     cleanups.push(() => collector.close());
-    const { key, output, end } = await start({
+    const { key, output, end, slug, by, run } = await start({
       PORT,
       PUBLIC_URL,
       SECURITY_CONTACT: 'mailto:security@acme.example',
@@ -215,6 +217,7 @@ describe('serve', () => {
       OIDC_CLIENT_ID: client.id,
       OIDC_CLIENT_SECRET: client.secret,
       TRUSTED_PROXIES: '1',
+      WEBHOOK_ALLOW: '127.0.0.0/8',
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await listen(collector)}`,
     });
     const read = async (path: string) => (await fetch(PUBLIC_URL + path)).text();
@@ -231,6 +234,14 @@ describe('serve', () => {
     expect(target.origin).toBe(issuer);
     expect(target.searchParams.get('client_id')).toBe(client.id);
     expect(target.searchParams.get('redirect_uri')).toBe(`${PUBLIC_URL}/settings/oidc/callback`);
+    await run('organizations', 'set-plan', slug, 'team');
+    const receiver = await useReceiver();
+    const webhooks = (command: string, ...words: string[]) =>
+      run('webhooks', command, '--organization', slug, ...words);
+    const endpoint = ['--name', 'Local', '--url', receiver.url, '--events', 'item.created'];
+    receiver.secrets.push(await webhooks('create', ...endpoint, ...by));
+    await webhooks('test', JSON.parse(await webhooks('list', '--json'))[0].id, ...by);
+    await expect.poll(() => receiver.received.length).toBe(1);
     expect(await end('SIGTERM')).toBe(0);
     expect(output.text).not.toContain('TRUSTED_PROXIES');
     expect(output.text).not.toContain('OIDC_ISSUER');
