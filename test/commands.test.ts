@@ -262,9 +262,11 @@ describe('the commands', { shuffle: false }, () => {
     for (const name of names) expect(await helpOf(name)).toContain(`npx proposal-api ${name}`);
     expect(await helpOf('keys', 'create')).toMatch(/what the key is for \(required\) --expires [^-]* -h/);
     const file = join(folder, 'openapi.json');
-    const none = { DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' };
+    const url = 'https://api.acme.example';
+    const none = { DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none', PUBLIC_URL: url };
     expect(await runCommand(['openapi', '--output', file], none)).toMatchObject({ status: 0, out: '' });
-    expect(JSON.parse(await readFile(file, 'utf8')).openapi).toMatch(/^3\.1/);
+    const document = JSON.parse(await readFile(file, 'utf8'));
+    expect(document).toMatchObject({ openapi: expect.stringMatching(/^3\.1/), servers: [{ url }] });
   });
 
   test('import reports bad rows with their line, keeps the rest, and exits with 2', async () => {
