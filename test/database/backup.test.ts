@@ -1,4 +1,5 @@
 /** A backup is restored row for row, into a different database. */
+import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { lstat, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
@@ -19,6 +20,7 @@ import { start } from '../faults/processes.ts';
 import { administer, cleanupsAfterAll, ownDatabase } from '../database.ts';
 import { waitingStatements } from '../locks.ts';
 import { patientConnection } from '../patient.ts';
+import { program } from '../program.ts';
 import { startService } from '../faults/service.ts';
 
 const cleanups = cleanupsAfterAll();
@@ -107,6 +109,18 @@ test('a backup is readable only by its owner, and restores every row', async () 
   const restore = start(['restore', file], { DATABASE_URL: url });
   await restore.exited;
   expect(restore.output.text).toMatch(/^Restored \d+ tables from the backup of 20\S+$/m);
+  expect(await contents(url)).toEqual(await contents(sourceUrl));
+});
+
+test('a backup is written to a pipe, and restored from one', async () => {
+  const url = await target();
+  const run = (DATABASE_URL: string, command: string, input?: Buffer) =>
+    spawnSync(process.execPath, [program, command, '-'], {
+      env: { ...process.env, DATABASE_URL },
+      ...(input && { input }),
+    });
+  const { stdout } = run(sourceUrl, 'backup');
+  expect(String(run(url, 'restore', stdout).stdout)).toMatch(/^Restored \d+ tables/);
   expect(await contents(url)).toEqual(await contents(sourceUrl));
 });
 
