@@ -6,6 +6,7 @@ import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { drawProgress, progressBar } from '../../server/commands/progress-bar.ts';
 import { withCopy } from '../../server/commands/temporary-folder.ts';
 import { runCommand } from '../command.ts';
+import { auditLog } from '../settings/visiting.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import { withFile } from './importing.ts';
@@ -57,6 +58,28 @@ describe('the import command', () => {
     const left = 'Columns not imported: c.\n--rest-to-metadata keeps them in metadata.\n';
     expect(answer).toMatchObject({ status: 0, out: expect.stringContaining(left) });
     expect((await tenant.call('GET', '/v1/customers')).body.data).toMatchObject([{ name: 'Ana' }]);
+  });
+
+  test('reads the file as its options say, and writes nothing in a dry run', async () => {
+    const tenant = await world.organization();
+    const text = 'sku,name,type,unitPrice,createdAt,color\nS-1,Tea,product,"1,250",03/04/2026,green\n';
+    const options = '--match sku --decimal-point comma --date-order month-day --rest-to-metadata'.split(' ');
+    options.push('--organization', tenant.organization.slug);
+    const runWith = (...more: string[]) => withFile('i.csv', text, (file) => run('items', file, ...options, ...more));
+    const stored = async () => (await tenant.call('GET', '/v1/items')).body.data;
+    const summary = '1 read: 1 created, 0 updated, 0 unchanged, 0 rejected\n';
+    expect((await runWith('--dry-run')).out).toMatch(`Dry run, nothing was written. ${summary}`);
+    expect(await stored()).toEqual([]);
+    expect((await runWith()).out).toMatch(summary);
+    const read = { unitPrice: '1.25', createdAt: '2026-03-04T00:00:00.000Z', metadata: { color: 'green' } };
+    expect(await stored()).toMatchObject([read]);
+    const variables = { DATABASE_URL: inject('databaseUrl') };
+    const piped = await runCommand(['import', 'items', '-', ...options], variables, text);
+    expect(piped.out).toMatch('0 created, 0 updated, 1 unchanged');
+    expect((await auditLog(world, tenant)).slice(1)).toEqual([
+      'records_imported items from i.csv',
+      'records_imported items from standard input',
+    ]);
   });
 
   test('reads the column mapping from a JSON file, and says what is wrong with it', async () => {
