@@ -117,6 +117,7 @@ test('a backup is written to a pipe, and restored from one', async () => {
   const run = (DATABASE_URL: string, command: string, input?: Buffer) =>
     spawnSync(process.execPath, [program, command, '-'], {
       env: { ...process.env, DATABASE_URL },
+      maxBuffer: Infinity,
       ...(input && { input }),
     });
   const { stdout } = run(sourceUrl, 'backup');

@@ -269,9 +269,13 @@ describe('an endpoint', () => {
       [tenant.organization.id],
     );
     expect(rows).not.toEqual([{ on: null }]);
-    await letPass(world, tenant, '2 hours');
     const mailsTo = ({ email }: { email: string }) => server.mails.filter(({ to }) => to.includes(email));
-    await until(() => [tenant.admin, last].map((admin) => mailsTo(admin).length), [1, 1]);
+    const mailed = async () => {
+      // More than once, because an attempt that has already begun writes the times that it has read.
+      await letPass(world, tenant, '2 hours');
+      return [tenant.admin, last].map((admin) => mailsTo(admin).length);
+    };
+    await until(mailed, [1, 1]);
     expect(mailsTo(leaver)).toEqual([]);
     const [mail] = mailsTo(last);
     expect(mail?.text).toContain('Reason: Every attempt has failed for 5 days.');

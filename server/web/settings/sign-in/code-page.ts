@@ -35,7 +35,7 @@ export async function continueSignIn(open: PublicRequest, first: FirstStep, next
   return localPath(next);
 }
 
-/** Sets the cookies of a new session, and ends the one that this browser had: nobody could sign out of it any more. */
+/** Sets the cookies of a new session, and ends the one that this browser had: otherwise nobody could sign out of it. */
 export async function replaceSession({ request, response, context }: PublicRequest, cookies: string[]): Promise<void> {
   setCookies(response, cookies);
   await context.signIns.signOut(request.headers.cookie);
