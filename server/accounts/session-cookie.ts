@@ -30,7 +30,7 @@ export function signedCookie({ secret, secure }: Settings, name: string, path = 
     read(header = ''): string | undefined {
       const pair = header.split(/; */).find((one) => one.startsWith(`${ownName}=`));
       const text = percentDecoded(pair?.slice(ownName.length + 1) ?? '');
-      const [, value = '', signature = ''] = /^(.+)\.(.+)$/.exec(text) ?? [];
+      const [, value = '', signature = ''] = /^(.+)\.(.+)$/s.exec(text) ?? [];
       return isSigned(secret, value, Buffer.from(signature, 'base64')) ? value : undefined;
     },
   };

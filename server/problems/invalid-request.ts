@@ -120,7 +120,7 @@ function unknownParameter(key: string, names: readonly string[]): ProblemError {
   const { advice, suggestion, otherwise } = foreignParameters.get(key) ?? {};
   if (advice !== undefined && (suggestion === undefined || names.includes(suggestion)))
     return unknown(advice, suggestion);
-  return otherwise === undefined ? unknown('', nearest(key.replace(/[.[].*$/, ''), names)) : unknown(otherwise);
+  return otherwise === undefined ? unknown('', nearest(key.replace(/[.[].*$/s, ''), names)) : unknown(otherwise);
 }
 
 type Explained<Code = FieldCode> = { code: Code; message: string; suggestion?: string | undefined };

@@ -64,11 +64,12 @@ function partsOf({ source }: RegExp): string[] {
 
 function* hostileTexts(pattern: RegExp): Generator<(length: number) => string> {
   const parts = partsOf(pattern);
-  const unexpected = '\u0001';
+  // A dot matches all but line breaks.
+  const unexpected = ['\u0001', '\n\u0001'];
   for (const first of parts) {
     for (const second of ['', ...parts]) {
       const repeated = first + second;
-      yield (length) => repeated.repeat(Math.ceil(length / repeated.length)) + unexpected;
+      for (const end of unexpected) yield (length) => repeated.repeat(Math.ceil(length / repeated.length)) + end;
     }
   }
 }

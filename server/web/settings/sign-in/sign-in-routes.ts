@@ -159,7 +159,7 @@ export function singleSignOnRoutes(guard: SessionGuard, singleSignOn: SingleSign
 
   guard.publicPage('/oidc/callback', async (open) => {
     const { request, response, context } = open;
-    const [, query = ''] = /(\?.*)$/.exec(request.originalUrl) ?? [];
+    const [, query = ''] = /(\?.*)$/s.exec(request.originalUrl) ?? [];
     const found = await singleSignOn.finish(query, request.headers.cookie, (error) => {
       response.locals.failure = error;
     });
