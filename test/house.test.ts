@@ -258,6 +258,7 @@ const caches = [
   'server/http/identify.ts', // ids to log, by key
   'server/http/log.ts', // counts
   'server/import/currency-signs.ts', // of every currency
+  'server/import/guess.ts', // names of fields
   'server/import/losses.ts', // of one import
   'server/keys/directory.ts', // by the hash of a key
   'server/keys/usage.ts', // counts, by key

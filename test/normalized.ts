@@ -4,9 +4,12 @@ import { onTestFinished, vi } from 'vitest';
 /** Takes seconds to normalize as a whole. */
 export const marks = '\u0301\u0323'.repeat(60_000);
 
-/** Returns a function that returns the length of the longest text since. */
-export function watchNormalized(): () => number {
+/** Returns the length of the longest text since, and how many there were. */
+export function watchNormalized() {
   const normalize = vi.spyOn(String.prototype, 'normalize');
   onTestFinished(() => normalize.mockRestore());
-  return () => Math.max(0, ...normalize.mock.contexts.map((text) => String(text).length));
+  return {
+    longest: (): number => Math.max(0, ...normalize.mock.contexts.map((text) => String(text).length)),
+    count: (): number => normalize.mock.calls.length,
+  };
 }

@@ -11,6 +11,7 @@ import { fieldAliases } from './field-aliases.ts';
 import { presetFor } from './presets/presets.ts';
 import { storedId } from '../records/public-id.ts';
 import { reportWidth } from './report.ts';
+import { maximumColumns } from './source.ts';
 
 /** Words of other tools in front of the name: `Person - Label` in Pipedrive, `Business City` in Outlook. */
 const prefix =
@@ -75,7 +76,9 @@ export function likelierKind(inspection: Pick<Inspection, 'format' | 'columns'>,
 export function isHeaderBelow({ format, columns }: Pick<Inspection, 'format' | 'columns'>, kind: ImportKind): boolean {
   // A title is one column, whatever separates the names.
   const first = columns.flatMap(({ samples: [text = ''] }) => text.split(/[,;\t]/));
-  const below = first.map((name) => ({ name, samples: [name], numbers: {}, dates: {}, hasNoZone: false }));
+  const below = first
+    .slice(0, maximumColumns)
+    .map((name) => ({ name, samples: [name], numbers: {}, dates: {}, hasNoZone: false }));
   return fitting({ format, columns: below }, kind) > fitting({ format, columns }, kind);
 }
 
@@ -95,12 +98,26 @@ function fieldsOf({ samples }: Sampled, kind: ImportKind): readonly string[] {
   return isForeign ? columns.filter((field) => field !== 'id') : columns;
 }
 
+type Names = { alike: readonly string[]; aliases: readonly string[] };
+
+const namesOfFields = new Map<string, Names>();
+
+/** The folded names of columns for a field, which a file with many columns asks for again and again. */
+function namesOf(field: string, kind: ImportKind): Names {
+  const id = `${kind}.${field}`;
+  const known = namesOfFields.get(id);
+  if (known) return known;
+  const aliases = [fieldAliases[field], fieldAliases[id]].join(' ').split(' ');
+  const names = { alike: [fold(field), fold(field.replace(/^address\./, ''))], aliases };
+  namesOfFields.set(id, names);
+  return names;
+}
+
 function fieldsNamed(column: Sampled, kind: ImportKind): string[] {
   const folded = fold(column.name);
   const fields = fieldsOf(column, kind);
-  const aliases = (field: string) => [fieldAliases[field], fieldAliases[`${kind}.${field}`]].join(' ').split(' ');
-  const named = folded === '' ? [] : fields.filter((field) => aliases(field).includes(folded));
-  const alike = fields.filter((field) => fold(field) === folded || fold(field.replace(/^address\./, '')) === folded);
+  const named = folded === '' ? [] : fields.filter((field) => namesOf(field, kind).aliases.includes(folded));
+  const alike = fields.filter((field) => namesOf(field, kind).alike.includes(folded));
   // An article number is the externalId, unless another column already is.
   return [...alike, ...named.toSorted((left, right) => Number(right === 'externalId') - Number(left === 'externalId'))];
 }

@@ -172,7 +172,7 @@ describe('the registration', () => {
   });
 
   test('with a name of combining marks is shortened before it is normalized, which would take seconds', async () => {
-    const longest = watchNormalized();
+    const { longest } = watchNormalized();
     const { status, body } = await postJson(
       `${world.url}/oauth/register`,
       registration({ client_name: `Robot${marks}` }),

@@ -548,8 +548,16 @@ test('imports a fractional tax rate unchanged, and notes that it is read as a pe
 });
 
 test('the name of a column is shortened before it is normalized, which could take seconds', () => {
-  const longest = watchNormalized();
+  const { longest } = watchNormalized();
   const columns = [columnNamed('name'), columnNamed(`E-Mail${marks}`)];
   expect(likelierKind({ format: 'csv', columns }, 'customers')).toBeUndefined();
   expect(longest()).toBeLessThan(1_000);
+});
+
+test('a name is looked for in the first values only among as many as a file may have columns', () => {
+  const { count } = watchNormalized();
+  const columns = Array.from({ length: 100 }, (_, index) => columnNamed(`c${index}`, ['a,'.repeat(50)]));
+  expect(isHeaderBelow({ format: 'csv', columns }, 'customers')).toBe(false);
+  // Once for each of 1,000 names, for each column, and for each name of a field.
+  expect(count()).toBeLessThan(5_000);
 });

@@ -88,7 +88,7 @@ describe('creating a key', () => {
 
   test('rejects a name that is too long before it is normalized', async () => {
     const { visiting } = await scene();
-    const longest = watchNormalized();
+    const { longest } = watchNormalized();
     expect((await create(visiting, `x${marks.slice(0, 2_000)}`)).text).toContain('Use at most 80 characters.');
     expect(longest()).toBeLessThan(1_000);
   });

@@ -177,7 +177,7 @@ describe('signing in', () => {
   });
 
   test('shortens an address before it is normalized, which could take long', async () => {
-    const longest = watchNormalized();
+    const { longest } = watchNormalized();
     const typed = { email: `a${marks.slice(0, 2_400)}`, password: 'wrong' };
     expect((await visit(world.url).post('/settings/sign-in', typed)).status).toBe(422);
     expect(longest()).toBeLessThan(2_100);
