@@ -35,6 +35,11 @@ describe.runIf(hasChromium)('webhooks in a browser', () => {
     await until(() => typesOf(receiver), ['endpoint.test']);
     await expect.poll(async () => (await page.reload()) && page.getByText('Delivered').count()).toBe(1);
     expect(await page.getByText('Sending starts within seconds').count()).toBe(0);
+    // A reason may name the host.
+    const reason = `${'sub.'.repeat(50)}example is not a public address.`;
+    await world.database.pool.query('update webhook_deliveries set status = null, error = $1', [reason]);
+    await page.reload();
+    await page.getByText(reason).waitFor();
     await page.getByText('Show the content').click();
     await page.getByText('This is a test.').waitFor();
     for (const summary of await page.locator('details.fold > summary').all()) await summary.click();
