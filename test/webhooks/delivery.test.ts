@@ -10,6 +10,7 @@ import { listEndpoints, resend, sendTest } from '../../server/webhooks/log.ts';
 import { Proposal } from '../../server/entities/proposal.ts';
 import { forOrganization } from '../../server/database/tenant.ts';
 import { eraseCustomer } from '../../server/records/erase-customer.ts';
+import { createSeal } from '../../server/text/seal.ts';
 import { proposal, storedIdOf } from '../records.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
@@ -231,6 +232,18 @@ describe('an endpoint', () => {
     receiver.respond((response) => void response.writeHead(204).end());
     await switchEndpoint(tenant.em(), tenant.admin, { id: endpoint.id, on: true });
     expect(await state()).toEqual([{ active_since: expect.any(String), off_reason: null }]);
+  });
+
+  test('whose secret cannot be decrypted is switched off, and gets nothing without a signature', async () => {
+    const tenant = await world.organization();
+    const receiver = await useReceiver();
+    const fields = { name: 'Sealed', url: receiver.url, events: ['customer.created'] };
+    const seal = createSeal('a secret that this service does not have', 'webhook secrets');
+    await createEndpoint(tenant.em(), tenant.admin, fields, { ...parts, seal });
+    await tenant.client.customers.create({ name: 'Ann' });
+    const reason = async () => (await listEndpoints(tenant.em()))[0]?.offReason;
+    await until(reason, expect.stringContaining('AUTH_SECRET has changed'));
+    expect(await deliveriesOf(world, tenant)).toMatchObject([{ state: 'pending', attempts: 0 }]);
   });
 
   test('gets a test or a repeated delivery on request, and nothing while it is off', async () => {
