@@ -39,12 +39,13 @@ test.skipIf(process.platform !== 'linux')(
   'a part whose first request failed for lack of them works later',
   async () => {
     const { url: DATABASE_URL, drop } = await migratedDatabase();
-    const { url, child, end } = await startServing([], { DATABASE_URL });
+    const { url, child, output, end } = await startServing([], { DATABASE_URL });
     try {
       execFileSync('prlimit', ['--pid', String(child.pid), '--nofile=100']);
       expect(await statusOf(`${url}/healthz`)).toBe(200);
       const taken = await takeDescriptors(url);
       for (const part of parts) expect(await statusOf(url + part)).toBe(500);
+      await expect.poll(() => output.text.match(/^\{"level":"error",.*"status":500,/gm)).toHaveLength(parts.length);
       for (const socket of taken) socket.destroy();
       for (const part of parts) await expect.poll(() => statusOf(url + part)).toBe(200);
     } finally {
