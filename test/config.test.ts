@@ -2,8 +2,11 @@
  * The configuration: for each variable, a value that it rejects and the message; names that are probably mistyped; and what
  * the variables that no other test sets change in the service.
  */
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import pg from 'pg';
 import { describe, expect, test, vi } from 'vitest';
 import { misspelledVariables } from '../server/commands/misspelled-variables.ts';
@@ -195,7 +198,7 @@ describe('serve', () => {
     return { ...running, key: keys[0], slug: organization.slug, by: ['--by', admin.email], run };
   }
 
-  test('uses the contacts, the mail server, the provider, the proxy, the networks and the collector that it is given', async () => {
+  test('uses the contacts, servers, networks, ports and folders that it is given', async () => {
     const PORT = String(await freePort());
     // Without it, URLs start with http://localhost.
     const PUBLIC_URL = `http://127.0.0.1:${PORT}`;
@@ -207,6 +210,8 @@ describe('serve', () => {
       response.end('{}');
     });
     cleanups.push(() => collector.close());
+    const DATA_DIR = await mkdtemp(join(tmpdir(), 'proposal-api-test-'));
+    cleanups.push(() => rm(DATA_DIR, { recursive: true }));
     const { key, output, end, slug, by, run } = await start({
       PORT,
       PUBLIC_URL,
@@ -218,9 +223,13 @@ describe('serve', () => {
       OIDC_CLIENT_SECRET: client.secret,
       TRUSTED_PROXIES: '1',
       WEBHOOK_ALLOW: '127.0.0.0/8',
+      DATA_DIR,
+      METRICS_PORT: '0',
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await listen(collector)}`,
     });
-    const read = async (path: string) => (await fetch(PUBLIC_URL + path)).text();
+    const read = async (path: string) => (await fetch(new URL(path, PUBLIC_URL))).text();
+    expect(await readdir(DATA_DIR)).toEqual(['uploads']);
+    expect(await read(/Metrics: (\S+)/.exec(output.text)?.[1] ?? '')).toContain('http_requests_total');
     expect(await read('/.well-known/security.txt')).toContain('Contact: mailto:security@acme.example');
     expect(await read('/settings/forgot-password')).toContain('email you a link');
     const headers = { authorization: `Bearer ${key}`, 'x-forwarded-for': '192.0.2.1' };
@@ -248,12 +257,14 @@ describe('serve', () => {
     expect(traced).toContain('/v1/traces');
   });
 
-  test('closes connections beyond CONNECTIONS_PER_NETWORK, and warns of a provider that does not respond', async () => {
+  test('listens on HOST, closes connections beyond CONNECTIONS_PER_NETWORK, and warns of a provider that does not respond', async () => {
     const provider = { OIDC_ISSUER: 'http://127.0.0.1:1/of/acme/', OIDC_CLIENT_ID: 'x', OIDC_CLIENT_SECRET: 'y' };
-    const { url, output } = await start({ CONNECTIONS_PER_NETWORK: '1', ...provider });
+    // Linux has many addresses of this kind, and connects to each of them from the first one.
+    const HOST = process.platform === 'linux' ? '127.0.0.2' : '127.0.0.1';
+    const { url, output } = await start({ HOST, CONNECTIONS_PER_NETWORK: '1', ...provider });
     const document = 'http://127.0.0.1:1/of/acme/.well-known/openid-configuration';
     await expect.poll(() => output.text).toContain(`the provider at OIDC_ISSUER does not respond at ${document}`);
-    const open = () => connect(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined);
+    const open = () => connect(Number(new URL(url).port), HOST).on('error', () => undefined);
     const sockets = [open(), open(), open()];
     await expect.poll(() => output.text).toContain('127.0.0.1 has 1 connections');
     for (const socket of sockets) socket.destroy();
