@@ -120,7 +120,8 @@ test('a backup is written to a pipe, and restored from one', async () => {
       maxBuffer: Infinity,
       ...(input && { input }),
     });
-  const { stdout } = run(sourceUrl, 'backup');
+  const { stdout, status } = run(sourceUrl, 'backup');
+  expect(status).toBe(0);
   expect(String(run(url, 'restore', stdout).stdout)).toMatch(/^Restored \d+ tables/);
   expect(await contents(url)).toEqual(await contents(sourceUrl));
 });
