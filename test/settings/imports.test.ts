@@ -1,7 +1,7 @@
 /** Import and export on the settings pages. */
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, readlink, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { IncomingMessage, request, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { response as expressResponse } from 'express';
-import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Upload } from '../../server/entities/upload.ts';
 import { remember, rememberedChoices } from '../../server/uploads/stored.ts';
 import { Uploads } from '../../server/uploads/uploads.ts';
@@ -23,6 +23,7 @@ import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import { auditLog, signIn, someone } from './visiting.ts';
 import type { Reply, Visit } from './visiting.ts';
+import { waitingStatements } from '../locks.ts';
 import { patientConnection } from '../patient.ts';
 
 const uploadFolder = await mkdtemp(join(tmpdir(), 'uploads-test-'));
@@ -703,6 +704,31 @@ describe('an import', () => {
     expect((await database.pool.query(count, [tenant.organization.id])).rows).toEqual([{ n: 4000 }]);
   });
 
+  test('is ended after 15 minutes, even while it waits for a lock, and keeps what is stored', async () => {
+    const { tenant, visiting } = await start();
+    await check(visiting, 'externalId,name\nC-1,Ana\n');
+    const client = await patientConnection(world.database.pool);
+    onTestFinished(() => client.release());
+    await client.query('begin; lock table customers in share mode');
+    const uploads = new Uploads({ database: world.database, folder: uploadFolder, report: () => () => undefined });
+    const { id = '' } = (await rowOf(tenant)) ?? {};
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    await uploads.start({ organization: tenant.organization, actor: tenant.admin }, id);
+    await expect.poll(() => waitingStatements(world.database)).not.toEqual([]);
+    // It is told to stop, and is killed if it does not.
+    for (const ms of [15 * 60_000, 10_000]) vi.advanceTimersByTime(ms);
+    const ended = async () => ({ ...(await rowOf(tenant)) });
+    const failure = 'The import was stopped, because it took longer than 15 minutes.';
+    await expect.poll(ended).toMatchObject({ state: 'stopped', failure });
+    vi.useRealTimers();
+    await client.query('commit');
+    await uploads.close();
+    // PostgreSQL takes a moment to end the killed process's transaction.
+    const again = async () => figures(await finish(visiting, tenant));
+    await expect.poll(again).toBe(' created 1 updated 0 unchanged 0 rejected 0 ');
+  });
+
   test('can be started again after its process dies without storing a row twice, even if every row creates a record', async () => {
     const { tenant, visiting } = await start();
     const { pool } = world.database;
@@ -1094,13 +1120,22 @@ describe('an export', () => {
   });
 });
 
-test('old files are removed', async () => {
-  const old = join(uploadFolder, 'left.csv');
-  await writeFile(old, 'x');
-  const { utimes } = await import('node:fs/promises');
-  await utimes(old, new Date(0), new Date(0));
-  await new Uploads({ database: world.database, folder: uploadFolder, report: () => () => undefined }).close();
-  await expect.poll(() => readdir(uploadFolder)).not.toContain('left.csv');
+test('old files are removed when a process starts, and every minute', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const leave = async () => {
+    const old = join(uploadFolder, 'left.csv');
+    await writeFile(old, 'x');
+    await utimes(old, new Date(0), new Date(0));
+  };
+  const files = () => readdir(uploadFolder);
+  await leave();
+  const uploads = new Uploads({ database: world.database, folder: uploadFolder, report: () => () => undefined });
+  await expect.poll(files).not.toContain('left.csv');
+  await leave();
+  vi.advanceTimersByTime(60_000);
+  await expect.poll(files).not.toContain('left.csv');
+  await uploads.close();
 });
 
 const setState = (tenant: Tenant, changes: string) =>
