@@ -222,6 +222,24 @@ describe('usage', () => {
     ]);
   });
 
+  test('is shown for the keys that are used most', async () => {
+    const tenant = await world.organization();
+    const visiting = await signIn(world, await someone(world, tenant));
+    const keysShown = async () => (await visiting.get('/settings/usage')).text.split('A deleted key').length - 1;
+    const use = (keys: number) =>
+      world.database.pool.query(
+        `insert into usage_counts (organization_id, key_id, day, operation, outcome, requests)
+        select $1, gen_random_uuid(), (now() at time zone 'utc')::date, 'getMe', 'success', 1 from generate_series(1, $2)`,
+        [tenant.organization.id, keys],
+      );
+    await use(100);
+    expect(await keysShown()).toBe(100);
+    expect((await visiting.get('/settings/usage')).text).not.toContain('most used');
+    await use(1);
+    expect(await keysShown()).toBe(100);
+    expect((await visiting.get('/settings/usage')).text).toContain('The 100 most used of 101 keys are shown.');
+  });
+
   test('of another organization is not shown', async () => {
     const [tenant, other] = [await world.organization(), await world.organization()];
     await other.call('GET', '/v1/me');
