@@ -6,9 +6,9 @@
 import { hash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 import { uuidv7 } from '../../server/entities/uuid.ts';
+import { listen } from '../ports.ts';
 
 type Row = (string | number | boolean | null)[];
 type Key = { organization: number; times: number[]; oldest: number };
@@ -165,9 +165,5 @@ function storedRows(kind: Kind, isNew: boolean, [organization, id]: unknown[], b
 const server = createServer((request, response) => {
   respond(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
 });
-server.listen(0, '127.0.0.1', () => {
-  // A server that listens on a port has an AddressInfo; a string is for pipes only.
-  const { port } = server.address() as AddressInfo;
-  process.stdout.write(`Serving http://127.0.0.1:${port}\n`);
-});
+process.stdout.write(`Serving http://127.0.0.1:${await listen(server)}\n`);
 process.on('SIGTERM', () => process.exit());

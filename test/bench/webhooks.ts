@@ -3,10 +3,8 @@
  * endpoint, with a thousand, and without a hint; the time of a create with and without an endpoint, alternating; and how
  * many events of an import are delivered per second. `node test/bench/webhooks.ts 20000` sets the number of imported rows.
  */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Organization } from '../../server/entities/organization.ts';
 import { addMember } from '../../server/accounts/members.ts';
@@ -22,6 +20,7 @@ import { createEndpoint } from '../../server/webhooks/endpoints.ts';
 import { createSeal } from '../../server/text/seal.ts';
 import { throwawayDatabase } from '../database.ts';
 import { withFile } from '../import/importing.ts';
+import { listen } from '../ports.ts';
 
 const imported = Number(process.argv[2] ?? 10_000);
 const authSecret = 'a secret of the measurement, which is long enough';
@@ -37,10 +36,8 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
   receivedAt.set(JSON.parse(Buffer.concat(chunks).toString()).data.name, performance.now());
   response.writeHead(204).end();
 }
-const receiver = createServer((request, response) => void receive(request, response)).listen(0, '127.0.0.1');
-await once(receiver, 'listening');
-// The address of a TCP server is never a string.
-const hook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+const receiver = createServer((request, response) => void receive(request, response));
+const hook = `http://127.0.0.1:${await listen(receiver)}/`;
 
 const postgres = await throwawayDatabase();
 const database = await openDatabase({ url: postgres.url });

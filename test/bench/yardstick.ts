@@ -6,7 +6,6 @@
 import { hash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 import { toRfc3339 } from '../../server/entities/timestamp.ts';
 import { uuidv7 } from '../../server/entities/uuid.ts';
@@ -14,6 +13,7 @@ import { memoryRateLimiter } from '../../server/limits/rate-limit.ts';
 import { etagOf } from '../../server/records/etag.ts';
 import { printNumber, printPrice, printTotal } from '../../server/records/money.ts';
 import { publicId, storedId } from '../../server/records/public-id.ts';
+import { listen } from '../ports.ts';
 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
 pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, toRfc3339);
@@ -224,9 +224,5 @@ function statusOf({ method }: IncomingMessage, accepted: boolean, found: Row | u
 const server = createServer((request, response) => {
   respond(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
 });
-server.listen(0, '127.0.0.1', () => {
-  // A server that listens on a port has an AddressInfo; a string is for pipes only.
-  const { port } = server.address() as AddressInfo;
-  process.stdout.write(`Serving http://127.0.0.1:${port}\n`);
-});
+process.stdout.write(`Serving http://127.0.0.1:${await listen(server)}\n`);
 process.on('SIGTERM', () => process.exit());

@@ -1,7 +1,6 @@
 /** Every page of the documentation is complete, has no broken links, and loads nothing from other hosts. */
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import express from 'express';
 import { describe, expect, test } from 'vitest';
 import { problemCatalog } from '../../contract/problems/catalog.ts';
@@ -11,6 +10,7 @@ import { pages as allPages } from '../../server/web/docs/pages.ts';
 import { groups } from '../../server/web/docs/guides.ts';
 import { docs } from '../../server/web/docs/router.ts';
 import { buildIndex, searchResults } from '../../server/web/docs/search.ts';
+import { listen } from '../ports.ts';
 import { signIn, someone } from '../settings/visiting.ts';
 import { useWorld } from '../world.ts';
 import { pagePaths, idsOf, readPages, readPage, referencesOf } from './reading.ts';
@@ -364,16 +364,10 @@ describe('a picture', () => {
 
 describe('behind a proxy that adds a path', () => {
   test('links start with that path, and examples with the full URL', async () => {
-    const server = express()
-      .use(
-        '/docs',
-        docs(() => 'https://proposals.northwind.example/api'),
-      )
-      .listen(0);
-    await once(server, 'listening');
-    // A server that listens on a port has an AddressInfo.
-    const { port } = server.address() as AddressInfo;
-    const read = async (path: string) => (await fetch(`http://localhost:${port}${path}`)).text();
+    const router = docs(() => 'https://proposals.northwind.example/api');
+    const server = createServer(express().use('/docs', router));
+    const url = `http://127.0.0.1:${await listen(server)}`;
+    const read = async (path: string) => (await fetch(url + path)).text();
     const guide = await read('/docs/first-call');
     expect(guide).toContain('href="/api/docs/errors#external_id_taken"');
     expect(guide).toContain('curl https://proposals.northwind.example/api/v1/me');

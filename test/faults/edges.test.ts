@@ -2,10 +2,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { rejectUnparsed, trackResponses } from '../../server/http/unparsed.ts';
 import { exchange, lastBody } from '../exchange.ts';
+import { listen } from '../ports.ts';
 import { useWorld } from '../world.ts';
 
 /** Sends the text, reads the response and never closes; resolves once the server has dropped the connection. */
@@ -106,10 +107,7 @@ describe('an unusual, invalid or unsupported HTTP/1.1 request', () => {
     const log: unknown[] = [];
     rejectUnparsed(server, trackResponses(server), { publicUrl: world.url, log: (line) => log.push(line) });
     const accepted = once(server, 'connection') as Promise<[Socket]>;
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    const client = connect(port, '127.0.0.1', () => {
+    const client = connect(await listen(server), '127.0.0.1', () => {
       client.write('CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n');
     });
     const [socket] = await accepted;

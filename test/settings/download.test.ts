@@ -1,24 +1,26 @@
 /** Files that are written while the browser reads them: the activity log, rejected rows and exports. */
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import express from 'express';
 import { expect, test } from 'vitest';
 import { createSemaphore } from '../../server/export/semaphore.ts';
 import { sendPieces } from '../../server/web/settings/download.ts';
+import { listen } from '../ports.ts';
 
 const pieceCount = 1000;
+
+const sending = (pieces: Parameters<typeof sendPieces>[1]) =>
+  createServer(express().get('/', (_, response) => sendPieces(response, pieces)));
 
 test('a file that cannot be completed is not taken for a complete one', async () => {
   async function* pieces() {
     yield 'the beginning';
     throw new Error('The rest cannot be read.');
   }
-  const app = express().get('/', (_, response) => sendPieces(response, pieces()));
-  const server = app.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await expect(fetch(`http://127.0.0.1:${port}/`).then((response) => response.text())).rejects.toThrow(TypeError);
+  const server = sending(pieces());
+  const url = `http://127.0.0.1:${await listen(server)}/`;
+  await expect(fetch(url).then((response) => response.text())).rejects.toThrow(TypeError);
   server.close();
   await once(server, 'close');
 });
@@ -28,11 +30,9 @@ test('a file is made only as fast as the browser reads it', async () => {
   async function* pieces() {
     for (; made < pieceCount; made += 1) yield Buffer.alloc(65_536);
   }
-  const app = express().get('/', (_, response) => sendPieces(response, pieces()));
-  const server = app.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const server = sending(pieces());
   // Reads nothing. The buffers of both sides hold a few megabytes.
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').pause();
+  const socket = connect(await listen(server), '127.0.0.1').pause();
   socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
   let before = 0;
   const isStill = () => {

@@ -1,8 +1,6 @@
 /** A real mail server and a real OpenID provider, each on a port of this machine. */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createServer as createNetServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { Provider } from 'oidc-provider';
 import { SMTPServer } from 'smtp-server';
@@ -45,11 +43,8 @@ export async function startMailServer(): Promise<MailServer> {
       });
     },
   });
-  server.listen(0, '127.0.0.1');
-  await once(server.server, 'listening');
-  const { port } = server.server.address() as AddressInfo;
   return {
-    url: `smtp://127.0.0.1:${port}`,
+    url: `smtp://127.0.0.1:${await listen(server.server)}`,
     mails,
     reject: (address) => void rejected.add(address),
     accept: (address) => void rejected.delete(address),
