@@ -12,13 +12,12 @@ export function rejectOtherMethods(
 ): Map<string, string> {
   const allowed = new Map<string, string>();
   const routes = router.stack.flatMap(({ route }) => route ?? []);
-  for (const [first, ...others] of Map.groupBy(routes, ({ path }) => path).values()) {
-    if (!first) continue;
-    const own = [first, ...others].flatMap(({ stack }) => stack.flatMap(({ method }) => method?.toUpperCase() ?? []));
+  for (const [route, same] of Map.groupBy(routes, ({ path }) => path)) {
+    const own = same.flatMap(({ stack }) => stack.flatMap(({ method }) => method?.toUpperCase() ?? []));
     const methods = [...new Set(own.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : method)))];
     const allow = [...methods, 'OPTIONS'].join(', ');
-    allowed.set(first.path, allow);
-    router.all(first.path, ({ method, path }, response, next) => {
+    allowed.set(route, allow);
+    router.all(route, ({ method, path }, response, next) => {
       if (methods.includes(method)) return next();
       if (method !== 'OPTIONS')
         throw new Problem('method_not_allowed', { method, allow, advice: advise?.(method, path) });

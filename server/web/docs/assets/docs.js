@@ -2,14 +2,13 @@
 for (const figure of document.querySelectorAll('figure.code')) {
   const code = figure.querySelector('code');
   const caption = figure.querySelector('figcaption');
-  if (!code || !caption) continue;
   const button = document.createElement('button');
   button.type = 'button';
   button.textContent = 'Copy';
   button.setAttribute('aria-live', 'polite');
   button.addEventListener('click', async () => {
     try {
-      await navigator.clipboard.writeText(code.textContent ?? '');
+      await navigator.clipboard.writeText(code.textContent);
       button.textContent = 'Copied';
     } catch {
       // The clipboard needs https and permission. Otherwise the text is selected, to be copied by hand.
