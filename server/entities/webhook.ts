@@ -58,6 +58,9 @@ export const WebhookTurns = defineEntity({
 /** `pending` → `sending` → `delivered`, `failed` or `pending` again; `replaced` by a later state of the same record. */
 export type DeliveryState = 'pending' | 'sending' | 'delivered' | 'failed' | 'replaced';
 
+/** In characters. */
+export const shownOfRequest = 20_000;
+
 /** One event for one endpoint. */
 export const WebhookDelivery = defineEntity({
   name: 'WebhookDelivery',
@@ -81,7 +84,9 @@ export const WebhookDelivery = defineEntity({
     durationMs: optionalInteger(),
     error: optionalText(),
     /** The body, the same in every attempt; null before a record's first, and once personal data was erased. */
-    request: optionalText(),
+    request: optionalText().lazy(),
+    /** Those of the longest proposals have megabytes: a list of deliveries has only their beginnings. */
+    requestStart: p.text().nullable().formula(`left(request, ${shownOfRequest})`).persist(false),
     response: optionalText(),
   },
 });

@@ -14,8 +14,16 @@ const isKept = Symbol('kept');
 type Column<Row, Name extends keyof Row> =
   | typeof isKept
   | ((value: Row[Name], redaction: Redaction, row: { id: string }) => Row[Name]);
-/** Derived columns are recomputed; `transactionStart` is not stored. */
-type Derived = 'nameKey' | 'nameSearch' | 'emailKey' | 'phoneKey' | 'search' | 'tokens' | 'transactionStart';
+/** Derived columns are recomputed; the last two are not stored. */
+type Derived =
+  | 'nameKey'
+  | 'nameSearch'
+  | 'emailKey'
+  | 'phoneKey'
+  | 'search'
+  | 'tokens'
+  | 'transactionStart'
+  | 'requestStart';
 export type Erasure<Row> = { readonly [Name in Exclude<keyof Row, Derived | symbol>]: Column<Row, Name> };
 
 /** The properties that an erasure changes, with their new values. */

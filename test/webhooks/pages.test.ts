@@ -83,6 +83,24 @@ describe('an admin', () => {
     ]);
   });
 
+  test('sees the beginning of a long body: those of fifty long proposals would fill the memory', async () => {
+    const { tenant, visiting } = await scene();
+    const receiver = await useReceiver();
+    const created = await create(visiting, { name: 'Zap', url: receiver.url, 'event customer.created': 'on' });
+    receiver.secrets.push(secretForm.exec(created.text)?.[0] ?? '');
+    const [, endpoint = ''] =
+      /href="(\/settings\/webhooks\/whe_[0-9a-z]+)"/.exec((await visiting.get(path)).text) ?? [];
+    await visiting.post(`${endpoint}/test`, { csrfToken: await visiting.csrfToken() });
+    await until(async () => /Delivered<\/span>/.test((await visiting.get(endpoint)).text), true);
+    const shownOf = async (length: number) => {
+      const text = `update webhook_deliveries set request = repeat('x', $2) where organization_id = $1`;
+      await world.database.pool.query(text, [tenant.organization.id, length]);
+      return /<code>(x+[^<]*)<\/code>/.exec((await visiting.get(endpoint)).text)?.[1];
+    };
+    expect(await shownOf(1_000)).toBe('x'.repeat(1_000));
+    expect(await shownOf(50_000)).toBe(`${'x'.repeat(20_000)}…`);
+  });
+
   test('sees which endpoint fails, which needs the Team plan, and that there is no room for another', async () => {
     const { tenant, visiting } = await scene();
     const { pool } = world.database;

@@ -1,4 +1,5 @@
 /** One endpoint: its state, its deliveries, and everything that an admin can do with it. */
+import { shownOfRequest } from '../../../entities/webhook.ts';
 import type { WebhookDelivery, WebhookEndpoint } from '../../../entities/webhook.ts';
 import { publicId } from '../../../records/public-id.ts';
 import type { ReplacementOverlap } from '../../../webhooks/endpoints.ts';
@@ -103,11 +104,14 @@ function stateOf({ state, attempts }: WebhookDelivery, { activeSince }: WebhookE
   return badge(kind, isRetry ? 'Will be sent again' : label);
 }
 
-const content = ({ id, request, response }: WebhookDelivery) =>
+const content = ({ id, requestStart, response }: WebhookDelivery) =>
   html`<details>
     <summary>Show<span class="unseen"> the content of ${publicId('event', id)}</span></summary>
     <p class="quiet"><code translate="no">${publicId('event', id)}</code></p>
-    <pre class="payload" tabindex="0"><code>${request ?? 'Not sent yet, or erased.'}</code></pre>
+    <pre
+      class="payload"
+      tabindex="0"
+    ><code>${requestStart ?? 'Not sent yet, or erased.'}${requestStart?.length === shownOfRequest && '…'}</code></pre>
     ${response !== null && response !== '' && html`<pre class="payload" tabindex="0"><code>${response}</code></pre>`}
   </details>`;
 
