@@ -510,6 +510,17 @@ describe('an import', () => {
     expect(broken.status).toBe(400);
   });
 
+  test('of more parts than any form has is rejected before the rest is read, even if nobody is signed in', async () => {
+    const part = '--x\r\nContent-Disposition: form-data; name=a\r\n\r\nb\r\n';
+    const sendParts = async (count: number) => {
+      const headers = { 'sec-fetch-site': 'same-origin', 'content-type': 'multipart/form-data; boundary=x' };
+      const body = `${part.repeat(count)}--x--\r\n`;
+      const sent = fetch(`${world.url}/settings/imports`, { method: 'POST', headers, body, redirect: 'manual' });
+      return (await sent).status;
+    };
+    expect([await sendParts(30), await sendParts(31), await sendParts(20_000)]).toEqual([303, 400, 400]);
+  });
+
   test('whose file turns out to be too large is not a shorter one', async () => {
     const { tenant } = await start();
     const uploads = new Uploads({ database: world.database, folder: uploadFolder, report: () => () => undefined });

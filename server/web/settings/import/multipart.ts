@@ -62,6 +62,11 @@ function fieldsUpToFile(request: Request, response: Response): Promise<Record<st
     });
     form.on('finish', () => resolve(fields));
     form.on('error', reject);
+    form.on('partsLimit', () => {
+      // Millions of parts would keep the process busy: the rest is drained unread.
+      request.unpipe(form).resume();
+      reject(new Error('The form has too many parts.'));
+    });
     request.pipe(form);
   });
 }
