@@ -147,13 +147,16 @@ describe('the usage of a key', () => {
 
   test('and the log say that a response was late', async () => {
     const tenant = await world.organization();
+    const visiting = await signIn(world, await someone(world, tenant));
     const blocker = await patientConnection(world.database.pool);
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
     try {
       await blocker.query('begin; lock table items in access exclusive mode');
       const late = tenant.call('GET', '/v1/items');
-      await expect.poll(() => waitingStatements(world.database)).not.toEqual([]);
+      const page = visiting.get('/settings/items');
+      await expect.poll(async () => (await waitingStatements(world.database)).length).toBe(2);
       vi.advanceTimersByTime(12_000);
+      expect(await page).toMatchObject({ status: 503, text: expect.stringMatching(/^<!doctype html>/) });
       expect((await late).body).toMatchObject({
         code: 'unavailable',
         detail: expect.stringContaining('took too long'),
