@@ -25,15 +25,14 @@ const reportMs = 1_000;
 const clock = () => performance.now();
 
 export async function serveProcess(config: Config, stop: StopSignal, { demo }: { demo: boolean }): Promise<void> {
-  const isWorker = cluster.isWorker;
   setServingFlags();
-  const database = await openConfiguredDatabase(config, isWorker ? {} : { onProgress: printLines });
+  const database = await openConfiguredDatabase(config, cluster.isWorker ? {} : { onProgress: printLines });
   try {
     await requirePooler(database, config);
     await requireVisibleTransactions(database);
     if (stop.isReceived()) return;
     const limiter = await openLimiter(config);
-    const parts = { config, stop, demo: demo && !isWorker, database, limiter };
+    const parts = { config, stop, demo, database, limiter };
     await serveUntilStopped(parts).finally(() => limiter.close());
   } finally {
     await database.close();
