@@ -108,7 +108,10 @@ describe('an event that cannot be delivered', () => {
     expect(failed).toMatchObject({ state: 'failed', attempts: pauses.length });
     expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
 
-    expect(await resendFailed(tenant.em(), tenant.admin, { id: endpoint.id, since: '2000-01-01' })).toBe(1);
+    const resent = (since: string) => resendFailed(tenant.em(), tenant.admin, { id: endpoint.id, since });
+    // It is older than a day.
+    expect(await resent(new Date(Date.now() - 24 * hour * 1000).toISOString())).toBe(0);
+    expect(await resent('2000-01-01')).toBe(1);
     // The attempts start over.
     await attempted(1);
     receiver.respond((response) => void response.writeHead(204).end());
