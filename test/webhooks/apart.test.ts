@@ -1,6 +1,7 @@
 /** What one organization or endpoint receives does not depend on the others. */
 import { expect, onTestFinished, test } from 'vitest';
 import { switchEndpoint } from '../../server/webhooks/endpoints.ts';
+import { listDeliveries } from '../../server/webhooks/log.ts';
 import { proposal } from '../records.ts';
 import { useWorld } from '../world.ts';
 import { useReceiver } from './receiver.ts';
@@ -71,7 +72,7 @@ test('of a record that changes while an endpoint is down, only the newest state 
   const { id } = await tenant.client.customers.create({ name: 'A' });
   const receiver = await useReceiver();
   receiver.respond((response) => void response.writeHead(503).end());
-  await endpointTo(tenant, receiver, { events: ['customer.updated'] });
+  const { endpoint } = await endpointTo(tenant, receiver, { events: ['customer.updated'] });
   const states = async () => (await deliveriesOf(world, tenant)).map(({ state }) => state);
   await tenant.client.customers.update(id, { name: 'B' });
   await until(() => receiver.received.length, 1);
@@ -82,6 +83,7 @@ test('of a record that changes while an endpoint is down, only the newest state 
   await passTime(world, tenant);
   await until(states, ['replaced', 'delivered']);
   expect(receiver.received.map(({ event }) => Object(event.data).name)).toEqual(['B', 'C']);
+  expect(await listDeliveries(tenant.em(), endpoint.id, 1)).toMatchObject([{ state: 'delivered' }]);
 });
 
 test('a scan that fails for one organization does not hold up the others', async () => {
