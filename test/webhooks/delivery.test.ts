@@ -256,9 +256,15 @@ describe('an endpoint', () => {
     await resend(tenant.em(), tenant.admin, { id: endpoint.id, deliveryId: delivery.id });
     await until(() => typesOf(receiver), ['endpoint.test', 'endpoint.test']);
     expect(receiver.received[1]?.id).toBe(receiver.received[0]?.id);
+    const { endpoint: other } = await endpointTo(tenant, receiver, { events: ['item.updated'] });
+    const resent = resend(tenant.em(), tenant.admin, { id: other.id, deliveryId: delivery.id });
+    await expect(resent).rejects.toThrow(/no longer in the log/);
     await switchEndpoint(tenant.em(), tenant.admin, { id: endpoint.id, on: false });
     await tenant.client.customers.create({ name: 'Unseen' });
-    await switchEndpoint(tenant.em(), tenant.admin, { id: endpoint.id, on: true });
+    const switchOn = () => switchEndpoint(tenant.em(), tenant.admin, { id: endpoint.id, on: true });
+    const { activeSince } = await switchOn();
+    // It is on already: what it waits for is not lost.
+    expect(await switchOn()).toMatchObject({ activeSince });
     await tenant.client.customers.create({ name: 'Seen' });
     await until(() => typesOf(receiver).slice(2), ['customer.created']);
     expect(receiver.received[2]?.event.data).toMatchObject({ name: 'Seen' });
