@@ -536,6 +536,14 @@ describe('an import', () => {
     await uploads.close();
   });
 
+  test('whose small file unpacks to more than a gigabyte is rejected', async () => {
+    const { visiting } = await start();
+    const megabyte = gzipSync('x'.repeat(1_000_000));
+    const file = Buffer.concat(Array.from({ length: 1_001 }, () => megabyte));
+    const page = await check(visiting, new Uint8Array(file), { name: 'customers.jsonl.gz' });
+    expect(words(page)).toContain('customers.jsonl.gz unpacks to more than 1,000,000,000 bytes.');
+  });
+
   test('keeps the rejected rows of only the five latest, so no organization can fill the folder', async () => {
     const { tenant, visiting } = await start();
     const { id: memberId } = await someone(world, tenant, 'admin');
@@ -699,10 +707,14 @@ describe('an import', () => {
     await client.query('begin');
     await client.query('lock table customers in share mode');
     await press(visiting, 'start', tenant);
+    await expect.poll(() => waitingStatements(database)).not.toEqual([]);
+    // Sent to all processes of a terminal or a service, but the service decides.
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.kill(latestProcess(), signal);
     const closed = serving.close();
     await client.query('commit');
     client.release();
     await expect.poll(async () => (await rowOf(tenant))?.state).toBe('stopped');
+    expect((await rowOf(tenant))?.failure).toBe('The import was stopped.');
     sending.end('C-1,Ana\n');
     expect((await sending.reply).status).toBe(303);
     await closed;
