@@ -47,6 +47,8 @@ export class Webhooks {
   /** The organizations that have an endpoint, as of the last regular scan. */
   #watched: ReadonlySet<OrganizationId> = new Set();
   #backlog = noBacklog;
+  #isTaking = false;
+  #takesAgain = false;
 
   constructor(parts: Parts) {
     const { database, limits, onError } = parts;
@@ -124,10 +126,23 @@ export class Webhooks {
     if (this.#watched.size > 0) this.#background.start(() => this.#take());
   }
 
+  /** One at a time: each must count what the one before it has taken. */
   async #take(): Promise<void> {
+    if (this.#isTaking) return void (this.#takesAgain = true);
+    this.#isTaking = true;
+    try {
+      do {
+        this.#takesAgain = false;
+        await this.#takeDue();
+      } while (this.#takesAgain && !this.#background.isClosing());
+    } finally {
+      this.#isTaking = false;
+    }
+  }
+
+  async #takeDue(): Promise<void> {
     const { database, limits } = this.#parts;
     const running = [...this.#running.values()];
-    // Concurrent calls may have taken more than there is room for.
     const room = limits.endpoints - running.length;
     if (room <= 0) return;
     const leases = await takeLeases(database.pool, {

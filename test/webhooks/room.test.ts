@@ -8,8 +8,9 @@ import { allow, endpointTo, until, webhookWorld } from './scene.ts';
 const worldWith = (limits: object, sending = {}) =>
   useWorld({ ...webhookWorld, webhooks: { allow, sending, limits: { scanMs: 20, tickMs: 1, ...limits } } });
 const world = worldWith({ endpoints: 1 });
-// Its slow endpoint may take as long as it wants.
+// Their slow endpoints may take as long as they want.
 const cautious = worldWith({ failingEndpoints: 1 }, { totalMs: 600_000 });
+const fair = worldWith({ endpointsOfOrganization: 1 }, { totalMs: 600_000 });
 
 test('each gets its turn, and no search for due endpoints fails', async () => {
   const tenant = await world.organization();
@@ -54,4 +55,24 @@ test('failing ones get a limited part of the room, and working ones the rest', a
   expect(order).toEqual(['slow', 'working', 'working']);
   release();
   await until(() => order.includes('waiting'), true);
+});
+
+test('an organization gets its part of the room, no matter how many of its endpoints are slow', async () => {
+  const [slow, other] = [await fair.organization(), await fair.organization()];
+  const receivers = [await useReceiver(), await useReceiver()];
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  for (const receiver of receivers) {
+    receiver.respond((response) => void released.then(() => response.end()));
+    await endpointTo(slow, receiver, { events: ['customer.created'] });
+  }
+  const count = () => receivers.reduce((sum, { received }) => sum + received.length, 0);
+  await slow.client.customers.create({ name: 'Ann' });
+  await until(count, 1);
+  const quick = await useReceiver();
+  await endpointTo(other, quick, { events: ['customer.created'] });
+  await other.client.customers.create({ name: 'Ann' });
+  await until(() => quick.received.length, 1);
+  expect(count()).toBe(1);
+  release();
+  await until(count, 2);
 });
