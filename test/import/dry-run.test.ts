@@ -44,6 +44,7 @@ describe('a dry run', () => {
         { externalId: 'P-1', title: 'Other' },
         { externalId: 'P-1', lineItems: [{ type: 'service', name: 'Talk', quantity: 2, unitPrice: '10.5' }] },
         { externalId: 'P-1', lineItems: [{ type: 'service', name: 'New', quantity: 1, unitPrice: 1 }] },
+        { externalId: 'P-1', lineItems: [{ type: 'service', name: 'New', quantity: 1, unitPrice: 1 }] },
         { externalId: 'P-1', currency: 'JPY' },
         { externalId: 'P-1', currency: 'JPY' },
         { externalId: 'P-2', number: 'N-1', title: 'T', status: 'draft' },
