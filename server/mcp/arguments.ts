@@ -17,7 +17,8 @@ export function chosenFields(fields: unknown, known: readonly string[], usual: r
     const help = suggestion === undefined ? `Fields: ${known.join(', ')}.` : `Did you mean "${suggestion}"?`;
     throw new ArgumentError(`fields: there is no field "${text.slice(0, 60)}". ${help}`);
   }
-  return ['id', ...names.map(String)];
+  // Each is compared with every field of every record.
+  return [...new Set(['id', ...names.map(String)])];
 }
 
 /** What no operation checks in a tool that reads: which arguments can be null, true or false, or a list. */

@@ -6,6 +6,7 @@ import { forOrganization } from '../../server/database/tenant.ts';
 import { Rejections } from '../../server/limits/rejections.ts';
 import { proposalIndex, proposalSelection } from '../../server/records/proposal.ts';
 import { readSums, sumBounds } from '../../server/records/sums.ts';
+import { chosenFields } from '../../server/mcp/arguments.ts';
 import { getTool, notFilters } from '../../server/mcp/find.ts';
 import { mostBytes, sizeOf } from '../../server/mcp/result.ts';
 import { proposal } from '../records.ts';
@@ -275,6 +276,11 @@ describe('the tools', () => {
     // Agents also send one name instead of a list.
     const { value: same } = await callTool(tenant, 'find_customers', { limit: 1, fields: 'createdAt' });
     expect(same).toEqual(value);
+  });
+
+  test('compare a field that is named many times only once', () => {
+    const many = Array.from({ length: 10_000 }, () => 'name');
+    expect(chosenFields(many, ['id', 'name'], [])).toEqual(['id', 'name']);
   });
 
   test('read proposals, with lines only on request, and keep a typical page short', async () => {
