@@ -165,7 +165,7 @@ describe('records', () => {
     const visiting = await signIn(world, await someone(world, tenant, 'admin'));
     const csrfToken = await visiting.csrfToken();
     await setPlan(world.database, tenant.organization, 'free');
-    for (const path of [...lists, ...paths, '/settings/imports']) {
+    for (const path of [...lists, ...paths, `${paths[0]}/erase`, '/settings/imports']) {
       const { status, text } = await visiting.get(path);
       expect([path, status]).toEqual([path, 200]);
       expect(text).toContain('is on the Free plan');

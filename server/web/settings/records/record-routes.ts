@@ -67,6 +67,7 @@ const tenantOf = ({ organization, context }: Visit) => forOrganization(context.d
 
 async function showErasure(visit: Visit): Promise<Page> {
   requireAdminVisit(visit, 'erase personal data');
+  if (visit.organization.plan !== 'team') return recordsNeedTeamPage(visit, recordKinds.customers);
   const record = await readRecord(visit, recordKinds.customers);
   const proposals = await countProposals(tenantOf(visit), idIn(visit, 'customer'));
   const path = recordPath('customers', record.id);
