@@ -20,8 +20,8 @@ function codePoints(value: string): number {
   return count;
 }
 
-/** A code point has up to 2 UTF-16 units, and can be composed from up to 4 code points. */
-const unitsBeforeNormalization = 8;
+/** The UTF-16 units of so many code points before they are normalized: each has up to 2, and is composed from up to 4. */
+export const unitsOf = (length: number): number => 8 * length;
 /** No script needs more combining marks on one letter (UAX 15 calls such text stream-safe). */
 const mostMarks = 30;
 const tooManyMarks = new RegExp(`\\p{M}{${mostMarks + 1}}`, 'u');
@@ -30,9 +30,7 @@ const tooLong = (max: number, value: string) => failure('too_long', `must have a
 
 /** Rejects text that would take too long to normalize: the cost grows with the square of a run of combining marks. */
 function checkNormalizable(value: string, max: number): Failure | undefined {
-  if (value.length > max * unitsBeforeNormalization && value.trim().length > max * unitsBeforeNormalization) {
-    return tooLong(max, value);
-  }
+  if (value.length > unitsOf(max) && value.trim().length > unitsOf(max)) return tooLong(max, value);
   return value.length > mostMarks && tooManyMarks.test(value)
     ? failure('invalid_characters', `must not have more than ${mostMarks} combining marks in a row`, value)
     : undefined;

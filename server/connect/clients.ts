@@ -4,11 +4,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { isBlank } from '../../contract/text.ts';
+import { isBlank, unitsOf } from '../../contract/text.ts';
 import { jsonOf } from '../text/json.ts';
 import { isSigned, sign } from '../text/signatures.ts';
 import type { Secret } from '../text/signatures.ts';
-import { nameLength, unitsOf } from '../records/name.ts';
+import { nameLength } from '../records/name.ts';
 import { printable } from '../problems/safe-text.ts';
 import type { Destinations } from '../outgoing/addresses.ts';
 import { createSender } from '../outgoing/send.ts';

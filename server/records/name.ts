@@ -1,14 +1,8 @@
-import { isBlank } from '../../contract/text.ts';
+import { isBlank, unitsOf } from '../../contract/text.ts';
 import { Problem } from '../problems/problem.ts';
 
 /** The maximum lengths of the names that people give. */
 export const nameLength = { organization: 200, member: 200, apiKey: 80, webhook: 80 } as const;
-
-/**
- * UTF-16 units of so many code points before they are normalized, which takes quadratic time for a run of combining marks:
- * each has up to 2, and can be composed from up to 4.
- */
-export const unitsOf = (codePoints: number): number => 8 * codePoints;
 
 /**
  * Without the marks that also set the direction of the text after it, such as the rest of a sentence about a name.

@@ -11,7 +11,7 @@ import type { Visitor } from '../../../accounts/sign-in.ts';
 import type { SingleSignOn } from '../../../accounts/single-sign-on.ts';
 import { Problem } from '../../../problems/problem.ts';
 import { printable } from '../../../problems/safe-text.ts';
-import { unitsOf } from '../../../records/name.ts';
+import { unitsOf } from '../../../../contract/text.ts';
 import { storedId } from '../../../records/public-id.ts';
 import { formOfOtherSession } from '../csrf.ts';
 import { field } from '../fields.ts';
