@@ -10,7 +10,7 @@ import { endpointPause, failingDays, pauseAfter, retryDays } from './retry.ts';
 import { publicId } from '../records/public-id.ts';
 import type { Seal } from '../text/seal.ts';
 import type { Sender, SendResult } from '../outgoing/send.ts';
-import { signaturesOf } from './sign.ts';
+import { openSecrets, signaturesOf } from './sign.ts';
 
 export type DeliveryParts = {
   pool: pg.Pool;
@@ -28,7 +28,10 @@ export const deliveryLimits = {
   leaseSeconds: 30,
   /** Concurrent requests to one endpoint. */
   concurrency: 10,
+  /** The most events of a round. Each round has twice as many as the one before; the first has one for each request. */
   round: 100,
+  /** After more characters than this, rounds start small again: PostgreSQL could not read 100 long proposals in time. */
+  roundLength: 5_000_000,
   /** After a failure: enough to see whether it works again. */
   roundAfterFailure: 5,
   /** No request begins later than this after the lease was renewed: another process may have taken the lease. */
@@ -54,17 +57,20 @@ export async function deliverTo(parts: DeliveryParts, endpoint: Leased): Promise
   await recoverDeliveries(pool, endpoint, limits.leaseSeconds);
   const endsAtMs = performance.now() + limits.turnMs;
   let health: Health = { ...endpoint, retryAfterSeconds: null };
+  let most = limits.concurrency;
   for (;;) {
     // Before the lease is renewed, so a process that was frozen in the meantime sends nothing.
     const roundEndsAtMs = performance.now() + limits.roundMs;
     const turn = await renewLease(pool, endpoint, limits.leaseSeconds);
     if (!turn) return;
-    const limit = health.failures > 0 ? limits.roundAfterFailure : limits.round;
+    const limit = health.failures > 0 ? limits.roundAfterFailure : most;
     const claimed = parts.isStopping() ? [] : await claimDue(pool, endpoint, { now: turn.now, limit });
     if (claimed.length === 0) return release(parts, endpoint, { turn, health, idleMs: 1_000 });
     const outcomes = await sendRound(parts, endpoint, { claimed, secrets, turn, endsAtMs: roundEndsAtMs });
     const results = outcomes.map((one) => resultOf(one, turn));
     await writeResults(pool, endpoint, results);
+    const length = results.reduce((sum, { request }) => sum + (request?.length ?? 0), 0);
+    most = length > limits.roundLength ? limits.concurrency : Math.min(2 * most, limits.round);
     if (outcomes.some(({ outcome }) => outcome.status === 410))
       return parts.switchOff(endpoint, 'It responded with 410 Gone.');
     health = await healthAfter(parts, endpoint, { outcomes, before: health, turn });
@@ -92,13 +98,6 @@ async function release(
   // Without an attempt, no pause begins: an event that an admin resent in the meantime is due immediately.
   const pauses = failures > 0 && due !== null && idleMs === undefined;
   await releaseLease(pool, endpoint, { dueAt, wakes: pauses ? null : turn.wakes, failures, failingSince });
-}
-
-function openSecrets(seal: Seal, { id, secrets, takenAt }: Leased): string[] {
-  return secrets.flatMap(({ sealed, endsAt }) => {
-    const secret = endsAt !== null && endsAt <= takenAt ? undefined : seal.open(sealed, id);
-    return secret === undefined ? [] : [secret];
-  });
 }
 
 type Signing = { secrets: string[]; turn: Renewed };

@@ -1,5 +1,7 @@
 /** Secrets and signatures according to Standard Webhooks. */
 import { createHmac, randomBytes } from 'node:crypto';
+import type { Seal } from '../text/seal.ts';
+import type { Leased } from './leases.ts';
 
 const prefix = 'whsec_';
 
@@ -15,4 +17,12 @@ export function signaturesOf(secrets: readonly string[], { id, timestamp, body }
       .update(signed)
       .digest('base64');
   return secrets.map((secret) => `v1,${signature(secret)}`).join(' ');
+}
+
+/** Those that have not ended, and can be decrypted. */
+export function openSecrets(seal: Seal, { id, secrets, takenAt }: Leased): string[] {
+  return secrets.flatMap(({ sealed, endsAt }) => {
+    const secret = endsAt !== null && endsAt <= takenAt ? undefined : seal.open(sealed, id);
+    return secret === undefined ? [] : [secret];
+  });
 }
