@@ -162,7 +162,8 @@ async function follow() {
   }
   setTimeout(follow, 1000);
 }
-setTimeout(follow, 1000);
+// Small files are done by then.
+setTimeout(follow, 250);
 
 async function copy(source) {
   try {
