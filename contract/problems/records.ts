@@ -70,7 +70,7 @@ export const recordProblems = {
     detail: 'A request with this Idempotency-Key is still running. Try again in a second.',
     headers: () => ({ 'Retry-After': String(retryAfter.inProgress) }),
     meaning: 'An earlier request with this `Idempotency-Key` is still running.',
-    remedy: `Wait for \`Retry-After\` (${retryAfter.inProgress} second) and send the same request again: you will get the first request's response.`,
+    remedy: `Wait for \`Retry-After\` (${retryAfter.inProgress} second) and send the same request again: you will get the response to the first request.`,
   }),
   precondition_failed: row({
     status: 412,

@@ -5,7 +5,7 @@ import { plainRow, row } from './row.ts';
 const tryAgain = `Try again in ${retryAfter.unavailable} seconds.`;
 
 const reasons = {
-  database: 'The service cannot reach its database.',
+  database: 'The service cannot use its database.',
   busy: 'Too many of your requests are running at once. Wait for earlier ones to finish.',
   deadline: 'The request took too long.',
   client_package: 'The client package is not available.',
@@ -35,7 +35,7 @@ export const serviceProblems = {
     detail: describeUnavailable,
     headers: () => ({ 'Retry-After': String(retryAfter.unavailable) }),
     meaning:
-      'The service cannot reach its database, too many of your requests are running at once, or a query took too long; `detail` says which.',
+      'The service cannot use its database, too many of your requests are running at once, or a query took too long; `detail` says which.',
     remedy: `Wait for \`Retry-After\` (${retryAfter.unavailable} seconds) and try again. Narrow a query that took too long.`,
     example: { reason: 'database' },
   }),
