@@ -146,7 +146,7 @@ if (sessionStorage.getItem('ended')) {
 }
 
 // Shows the progress of what runs on the server; once it has ended, or goes on to the next step, loads the whole page again.
-async function follow() {
+async function follow(pauseMs) {
   const shown = document.querySelector('[data-live]');
   if (!shown) return;
   try {
@@ -160,10 +160,10 @@ async function follow() {
   } catch {
     // The server is briefly unavailable. A proxy in front of it responds with an error page.
   }
-  setTimeout(follow, 1000);
+  setTimeout(follow, pauseMs, Math.min(2 * pauseMs, 1000));
 }
-// Small files are done by then.
-setTimeout(follow, 250);
+// Small files are done soon.
+setTimeout(follow, 250, 250);
 
 async function copy(source) {
   try {
