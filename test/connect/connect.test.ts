@@ -355,7 +355,7 @@ describe('an invalid request from a known application', () => {
     ['no code_challenge', { code_challenge: '' }, 'invalid_request'],
     ['a different resource', { resource: 'https://other.example/mcp' }, 'invalid_target'],
     ['a resource that leads elsewhere', { resource: 'http://localhost/mcp/../settings' }, 'invalid_target'],
-    ['a parameter that is too long', { code_challenge: 'x'.repeat(501) }, 'invalid_request'],
+    ['a parameter that is too long', { resource: 'x'.repeat(501) }, 'invalid_request'],
     ...['response_type', 'code_challenge', 'code_challenge_method', 'response_mode', 'resource'].map(
       (name): [string, Record<string, string>, string, string] => [
         `${name} twice`,
