@@ -152,7 +152,9 @@ export class Webhooks {
       limit: Math.min(room, 16),
       ofOrganization: limits.endpointsOfOrganization,
     });
-    for (const lease of leases) this.#background.start(() => this.#deliver(lease));
+    // While closing, this only releases the lease: otherwise, other processes would have to wait until it ends.
+    if (this.#background.isClosing()) await Promise.all(leases.map((lease) => this.#deliver(lease)));
+    else for (const lease of leases) this.#background.start(() => this.#deliver(lease));
   }
 
   async #deliver(lease: Leased): Promise<void> {

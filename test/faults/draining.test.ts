@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { useReceiver } from '../webhooks/receiver.ts';
-import { allow, endpointTo, webhookWorld } from '../webhooks/scene.ts';
+import { allow, endpointTo, until, webhookWorld } from '../webhooks/scene.ts';
 import { useWorld } from '../world.ts';
 import type { World } from '../world.ts';
 
@@ -17,6 +17,8 @@ const sending = useWorld({
   timeouts: { grace: 0, drain: long },
   webhooks: { allow, limits: { scanMs: 20, tickMs: 1 }, sending: { totalMs: 600_000 } },
 });
+
+const leasing = useWorld(webhookWorld);
 
 function connectTo({ url }: World) {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
@@ -84,4 +86,22 @@ test('no webhook is sent while requests are finished: a receiver that hangs woul
   last.socket.write('{"name":"Eve"}');
   expect(await last.read()).toMatch(/^HTTP\/1.1 201 /);
   await closed;
+});
+
+test('an endpoint that was leased just before is released, so no other process has to wait for it', async () => {
+  const receiver = await useReceiver();
+  const { endpoint } = await endpointTo(await leasing.organization(), receiver);
+  const { pool } = leasing.database;
+  const client = await pool.connect();
+  await client.query('begin; lock table webhook_endpoints in exclusive mode');
+  const waiting = `select from pg_locks where relation = 'webhook_endpoints'::regclass and not granted`;
+  // The search for due endpoints waits for the lock.
+  await until(async () => ((await pool.query(waiting)).rowCount ?? 0) > 0, true);
+  await client.query('update webhook_endpoints set due_at = now() where id = $1', [endpoint.id]);
+  const closed = leasing.serving.close();
+  await client.query('commit');
+  client.release();
+  await closed;
+  const { rows } = await pool.query('select lease, leased_until from webhook_endpoints where id = $1', [endpoint.id]);
+  expect(rows).toEqual([{ lease: null, leased_until: null }]);
 });
