@@ -62,7 +62,7 @@ export class Repeats {
     for (const field of this.#fields) {
       const value = textOf(row, field);
       if (value === undefined) continue;
-      const first = this.#lines.add(`${field}\n${field === 'externalId' ? value : value.toLowerCase()}`, line);
+      const first = this.#lines.add(hash(`${field}\n${field === 'externalId' ? value : value.toLowerCase()}`), line);
       if (first === undefined) continue;
       this.#count += 1;
       if (this.#notes.length >= shown) return;
@@ -89,37 +89,24 @@ class FirstLines {
   #lines = new Uint32Array(16);
   #size = 0;
 
-  /** The line of an earlier row with this text, if there is one. */
-  add(text: string, line: number): number | undefined {
-    const found = hash(text);
-    const place = this.#placeOf(found);
-    if (this.#hashes[place] === found) return this.#lines[place];
-    this.#hashes[place] = found;
-    this.#lines[place] = line;
-    this.#size += 1;
+  /** The line that was added with this hash before, if there is one. */
+  add(wanted: number, line: number): number | undefined {
     if (this.#size * 4 > this.#hashes.length * 3) this.#grow();
-    return undefined;
-  }
-
-  /** The slot of the hash, or the free slot where it belongs. */
-  #placeOf(wanted: number): number {
     const { length } = this.#hashes;
     let place = (wanted >>> 0) % length;
     while (this.#hashes[place] !== 0 && this.#hashes[place] !== wanted) place = (place + 1) % length;
-    return place;
+    if (this.#hashes[place] === wanted) return this.#lines[place];
+    this.#hashes[place] = wanted;
+    this.#lines[place] = line;
+    this.#size += 1;
+    return undefined;
   }
 
   #grow(): void {
     const [hashes, lines] = [this.#hashes, this.#lines];
     const length = Math.ceil(hashes.length * 1.25);
-    this.#hashes = new Float64Array(length);
-    this.#lines = new Uint32Array(length);
-    for (const [index, known] of hashes.entries()) {
-      if (known === 0) continue;
-      const place = this.#placeOf(known);
-      this.#hashes[place] = known;
-      this.#lines[place] = lines[index] ?? 0;
-    }
+    [this.#hashes, this.#lines, this.#size] = [new Float64Array(length), new Uint32Array(length), 0];
+    for (const [index, known] of hashes.entries()) if (known !== 0) this.add(known, lines[index] ?? 0);
   }
 }
 
