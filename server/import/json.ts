@@ -11,16 +11,8 @@ export type RowBounds = { characters: number; keys: number };
 export const flatRow: RowBounds = { characters: maximumBodyBytes, keys: maximumKeys };
 export const rowWithLines: RowBounds = { characters: 16 * 1024 * 1024, keys: 10_000 };
 
-export async function* readJson(source: Source, bounds: RowBounds): AsyncGenerator<Entry[]> {
-  const batches = source.format === 'json-array' ? elementsOf(source, bounds) : linesOf(source, bounds);
-  for await (const documents of batches) yield documents.flatMap((document) => rowsOf(document, bounds));
-}
-
-function rowsOf({ line, text, isCut = false }: Document, bounds: RowBounds): Entry[] {
-  if (isCut) {
-    const message = 'is not valid JSON: the array does not end where the file does';
-    return [unreadable(line, 'malformed_json', message)];
-  }
+/** The row in a text that starts on this line, if it is not blank. */
+function rowsOf(text: string, line: number, bounds: RowBounds): Entry[] {
   const json = text.trim();
   if (json === '') return [];
   const start = line + text.slice(0, text.indexOf(json)).split('\n').length - 1;
@@ -50,37 +42,23 @@ export function readDocument(json: string, line: number, { keys }: RowBounds): P
   }
 }
 
-/** `line` is where the text starts. */
-type Document = { line: number; text: string; isCut?: boolean };
-
 /** A row with another piece of it, unless it is so long that it will be rejected anyway. */
 const joined = (row: string, piece: string, { characters }: RowBounds): string =>
   row.length <= 2 * characters ? row + piece : row;
 
-/** Not node:readline, which also splits at U+2028, a regular character in JSON, and buffers a line of any length. */
-async function* linesOf(source: Source, bounds: RowBounds): AsyncGenerator<Document[]> {
-  let [row, line] = ['', 1];
-  for await (const text of textOf(source)) {
-    const documents: Document[] = [];
-    let start = 0;
-    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
-      documents.push({ line, text: joined(row, text.slice(start, end), bounds) });
-      [row, line, start] = ['', line + 1, end + 1];
-    }
-    row = joined(row, text.slice(start), bounds);
-    yield documents;
-  }
-  yield [{ line, text: row }];
-}
-
-/** Looks only for the ends of elements and leaves the rest to the API's parser: a tokenizer takes ten times as long. */
-async function* elementsOf(source: Source, bounds: RowBounds): AsyncGenerator<Document[]> {
-  const marks = /["\\[\]{},\n]/g;
+/**
+ * Looks only for the ends of documents and leaves the rest to the API's parser: a tokenizer takes ten times as long. Outside
+ * an array, every line is a document. Not node:readline, which also splits at U+2028, a regular character in JSON, and
+ * buffers a line of any length.
+ */
+export async function* readJson(source: Source, bounds: RowBounds): AsyncGenerator<Entry[]> {
+  const isArray = source.format === 'json-array';
+  const marks = isArray ? /["\\[\]{},\n]/g : /\n/g;
   let [row, depth, line, startLine] = ['', 0, 1, 1];
   let [inString, isEscaped] = [false, false];
   for await (const text of textOf(source)) {
     if (text === '') continue;
-    const documents: Document[] = [];
+    const entries: Entry[] = [];
     let start = 0;
     marks.lastIndex = isEscaped ? 1 : 0;
     isEscaped = false;
@@ -95,15 +73,16 @@ async function* elementsOf(source: Source, bounds: RowBounds): AsyncGenerator<Do
       if (inString) continue;
       if (mark === ']' || mark === '}') depth -= 1;
       // The array's own commas are at depth 1, and its brackets at depth 0.
-      if ((mark === ',' && depth === 1) || ((mark === '[' || mark === ']') && depth === 0)) {
-        documents.push({ line: startLine, text: joined(row, text.slice(start, index), bounds) });
+      if (!isArray || (mark === ',' && depth === 1) || ((mark === '[' || mark === ']') && depth === 0)) {
+        entries.push(...rowsOf(joined(row, text.slice(start, index), bounds), startLine, bounds));
         [row, start, startLine] = ['', index + 1, line];
       }
       if (mark === '[' || mark === '{') depth += 1;
     }
     row = joined(row, text.slice(start), bounds);
-    yield documents;
+    yield entries;
   }
-  yield [{ line: startLine, text: row }];
-  if (depth !== 0) yield [{ line, text: '', isCut: true }];
+  yield rowsOf(row, startLine, bounds);
+  const message = 'is not valid JSON: the array does not end where the file does';
+  if (depth !== 0) yield [unreadable(line, 'malformed_json', message)];
 }
