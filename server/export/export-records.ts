@@ -8,6 +8,7 @@
  * transaction stays open until the end. It only reads, so `syncedThrough` does not wait for it. For slow readers, see
  * spool.ts.
  */
+import { Readable } from 'node:stream';
 import { recordOf } from '../../contract/v1.ts';
 import type { ResourceName } from '../../contract/v1.ts';
 import type { Database } from '../database/orm.ts';
@@ -80,7 +81,9 @@ async function* piecesOf(
   const cells = cellsOf(columns);
   const pages = { size: mostRecords / 8 };
   let written = 0;
-  for await (const page of pagesOf(source, conditions, pages)) {
+  // As a stream: while a page is written, PostgreSQL reads the next one.
+  const read: AsyncIterable<Stored[]> = Readable.from(pagesOf(source, conditions, pages), { highWaterMark: 1 });
+  for await (const page of read) {
     let longest = 0;
     for (const group of shape.complete(session, orm, page)) {
       let length = 0;
@@ -114,21 +117,12 @@ async function* pagesOf(
   const where = ['t.id > $2', ...rowConditions({ table, index }, conditions, values)].join(' and ');
   const text = `select ${table.selection} from ${table.name} t
     where t.organization_id = $1 and ${where} order by t.id limit`;
-  const read = () => {
+  for (let isLast = false; !isLast;) {
     const { size } = pages;
-    const reading = session.query(`${text} ${size}`, values).then((rows) => ({ rows, isLast: rows.length < size }));
-    // Awaited below, unless the loop ends early.
-    reading.catch(() => undefined);
-    return reading;
-  };
-  for (let reading = read(); ;) {
-    const { rows, isLast } = await reading;
-    const page = rows.map((row) => table.parse(row));
+    const page = (await session.query(`${text} ${size}`, values)).map((row) => table.parse(row));
+    isLast = page.length < size;
     values[0] = page.at(-1)?.id ?? '';
-    // While the page is written, PostgreSQL reads the next one.
-    if (!isLast) reading = read();
     if (page.length > 0) yield page;
-    if (isLast) return;
   }
 }
 

@@ -1,4 +1,5 @@
 /** One import, chunk by chunk: while the database stores a chunk, the next one is read and validated. */
+import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { maximumErrors } from '../../contract/limits.ts';
 import { describeInvalidBody } from '../problems/invalid-request.ts';
@@ -43,7 +44,9 @@ export async function importRows(run: Run): Promise<Report> {
     if (mode.isCreating && entry.row) entry.draft = draft(entry.row);
     if (run.zeros && matchKey(Object(entry.value), match)?.startsWith('0')) run.zeros.areDropped = false;
   };
-  for await (const chunk of ahead(inChunks(run, open.rows, prepare))) {
+  // As a stream, which makes the next chunk while one is in use.
+  const chunks: AsyncIterable<Entry[]> = Readable.from(inChunks(run, open.rows, prepare), { highWaterMark: 1 });
+  for await (const chunk of chunks) {
     signal?.throwIfAborted();
     const { unchanged, created } = report;
     await importEntries(run, report, chunk);
@@ -85,23 +88,6 @@ async function importEntries(run: Run, report: Report, entries: readonly Entry[]
     count(report, entry);
     run.onRow?.(entry);
     if (Array.isArray(entry.outcome)) await run.rejects?.write(entry, entry.outcome);
-  }
-}
-
-/** Produces the next value while the previous one is in use. */
-async function* ahead<T>(values: AsyncGenerator<T, void>): AsyncGenerator<T, void> {
-  let next = values.next();
-  try {
-    for (;;) {
-      const { done, value } = await next;
-      if (done) return;
-      next = values.next();
-      // Thrown when it is awaited; until then, it must not count as unhandled.
-      next.catch(() => undefined);
-      yield value;
-    }
-  } finally {
-    await values.return(undefined);
   }
 }
 
