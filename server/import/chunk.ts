@@ -1,7 +1,7 @@
 /** Stores a chunk of rows in one transaction, unless one of the rows cannot be stored. */
 import { constraintOf, sqlStateOf } from '../records/constraint.ts';
 import { publicId } from '../records/public-id.ts';
-import type { Entry, Kind, Rejection, UniqueKey, Work } from './kind.ts';
+import type { Entry, Rejection, UniqueKey, Work } from './kind.ts';
 import { rejectShortened } from './leading-zeros.ts';
 import { isWritten, planRows, SameRecord, StalePlan } from './plan.ts';
 import type { Plan } from './plan.ts';
@@ -24,7 +24,7 @@ export async function importChunk(work: Work, entries: readonly Entry[], attempt
     const plans = await work.store.transaction(() => importAtOnce(work, entries, attempt > 1));
     for (const [index, { id, outcome }] of plans.entries()) Object.assign(entries[index] ?? {}, { id, outcome });
   } catch (error) {
-    const rejection = rejectionOf(error, work.kind);
+    const rejection = rejectionOf(error);
     if (!rejection && !(error instanceof SameRecord) && !isClash(error)) throw error;
     if (isClash(error) && attempt < attempts) return importChunk(work, entries, attempt + 1);
     const [first, ...others] = entries;
@@ -72,17 +72,16 @@ async function rejectTaken(work: Work, plans: readonly Plan[], isRepeated: boole
   const { refusedValues, unique } = work.kind;
   if (refusedValues) for (const plan of await findRefused(work, plans)) plan.outcome = [refusedValues.rejection];
   // At first, the index finds a taken externalId, but not in a dry run, and it does not tell whose it is.
-  if (work.store.dry || isRepeated) await rejectTakenBy(work, externalIdOfKind(work.kind), plans);
+  if (work.store.dry || isRepeated) await rejectTakenBy(work, externalId, plans);
   if (unique) await rejectTakenBy(work, unique, plans);
 }
 
-const externalIdOfKind = ({ name }: Kind): UniqueKey => ({
+const externalId: UniqueKey = {
   field: 'externalId',
   property: 'externalId',
   column: 'external_id',
-  constraint: `${name}_external_id`,
   code: 'external_id_taken',
-});
+};
 
 async function rejectTakenBy(work: Work, unique: UniqueKey, plans: readonly Plan[]): Promise<void> {
   const { store, kind, table } = work;
@@ -95,8 +94,8 @@ async function rejectTakenBy(work: Work, unique: UniqueKey, plans: readonly Plan
   for (const plan of claiming) {
     const key = keyOf(plan.record, unique);
     const holder = taken.get(key);
-    const { externalId } = plan.record;
-    const name = typeof externalId === 'string' ? `the row with the externalId ${externalId}` : 'an earlier row';
+    const given = externalIdOf(plan.record);
+    const name = typeof given === 'string' ? `the row with the externalId ${given}` : 'an earlier row';
     if (holder === undefined) taken.set(key, { id: plan.id, name });
     // A later row of a record may take back a value that an earlier one gives up.
     else if (holder.id !== plan.id) plan.outcome = [{ field, code, message: `is taken by ${holder.name}` }];
@@ -130,14 +129,12 @@ const isClash = (error: unknown) =>
   error instanceof StalePlan || ['23505', '40001', '40P01'].includes(sqlStateOf(error));
 
 /** Why the database rejected a row; undefined if the cause is an outage or a bug of ours. */
-function rejectionOf(error: unknown, kind: Kind): Rejection | undefined {
-  const [code, constraint] = [sqlStateOf(error), constraintOf(error)];
-  const unique = [externalIdOfKind(kind), kind.unique].find((one) => one?.constraint === constraint);
-  if (unique) return { field: unique.field, code: unique.code, message: `is taken by another ${kind.id}` };
+function rejectionOf(error: unknown): Rejection | undefined {
+  const code = sqlStateOf(error);
   if (code === '22003')
     return { field: '', code: 'out_of_range', message: 'has an amount that is too large to be stored' };
   // Class 23 contains integrity violations.
   return code.startsWith('23')
-    ? { field: '', code: 'conflict', message: `cannot be stored: it breaks ${constraint}` }
+    ? { field: '', code: 'conflict', message: `cannot be stored: it breaks ${constraintOf(error)}` }
     : undefined;
 }

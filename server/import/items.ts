@@ -15,7 +15,7 @@ export const items: Kind<ItemImport, Item> = {
   columns: columnsOf(itemImport),
   required: requiredOfNewItem,
   matches: ['externalId', 'sku', 'none'],
-  unique: { field: 'sku', property: 'skuKey', column: 'sku_key', constraint: 'items_sku', code: 'sku_taken' },
+  unique: { field: 'sku', property: 'skuKey', column: 'sku_key', code: 'sku_taken' },
   isFlat: true,
   planner:
     async ({ organization: { currency } }) =>

@@ -42,7 +42,7 @@ export type Keyed = { id?: string | undefined; externalId?: string | null | unde
 export type Identified = { id: string };
 
 /** A value that is unique within an organization. */
-export type UniqueKey = { field: string; property: string; column: string; constraint: string; code: string };
+export type UniqueKey = { field: string; property: string; column: string; code: string };
 
 export type LineChanges = { created: Values[]; changed: Values[]; removed: string[] };
 

@@ -25,13 +25,7 @@ export const proposals: Kind<ProposalImport, Proposal> = {
   columns: columnsOf(proposalImport),
   required: requiredOfNewProposal,
   matches: ['externalId'],
-  unique: {
-    field: 'number',
-    property: 'number',
-    column: 'number',
-    constraint: 'proposals_number',
-    code: 'number_taken',
-  },
+  unique: { field: 'number', property: 'number', column: 'number', code: 'number_taken' },
   isFlat: false,
   weigh: ({ lineItems = [] }) => 1 + lineItems.length,
   async planner(store, rows, stored) {
