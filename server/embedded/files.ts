@@ -45,17 +45,13 @@ export async function preparePlace(dataDir: string, report: (line: string) => vo
 
 /** SQLite locks the file through the kernel, which releases the lock when the holder is killed. */
 export async function holdingLock<T>(lockFile: string, work: () => Promise<T>): Promise<T> {
-  const lock = new DatabaseSync(lockFile, { timeout: 0 });
+  using lock = new DatabaseSync(lockFile, { timeout: 0 });
   const deadline = performance.now() + LOCK_TIMEOUT_MS;
-  try {
-    while (!isLocked(lock)) {
-      if (performance.now() > deadline) throw new Error(`Another process has held ${lockFile} for a minute.`);
-      await delay(10);
-    }
-    return await work();
-  } finally {
-    lock.close();
+  while (!isLocked(lock)) {
+    if (performance.now() > deadline) throw new Error(`Another process has held ${lockFile} for a minute.`);
+    await delay(10);
   }
+  return await work();
 }
 
 /** The socket's folder, which only that account can enter. */

@@ -9,7 +9,7 @@ const chunkBytes = 256 * 1024;
 
 /** Yields the same bytes, but takes pieces as fast as they come. The file has no name: closing it frees its space. */
 export async function* spooled(pieces: AsyncIterable<string>): AsyncGenerator<Buffer, undefined> {
-  const file = await openNameless().catch(rejectFullDisk);
+  await using file = await openNameless().catch(rejectFullDisk);
   const state = { written: 0, ended: false, stopped: false, changed: Promise.withResolvers<void>() };
   const writing = writeAll(pieces, file, state);
   // Awaited below, after everything that was written before a failure has been read.
@@ -32,7 +32,6 @@ export async function* spooled(pieces: AsyncIterable<string>): AsyncGenerator<Bu
   } finally {
     state.stopped = true;
     await writing.catch(() => undefined);
-    await file.close();
   }
 }
 

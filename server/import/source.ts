@@ -116,9 +116,8 @@ export function tooLarge({ file, maximumBytes }: Pick<Source, 'file' | 'maximumB
 export async function* bytesOf(source: Source): AsyncGenerator<Buffer> {
   source.bytesRead = 0;
   let unpacked = 0;
-  let handle: FileHandle | undefined;
   try {
-    handle = await open(source.file);
+    await using handle = await open(source.file);
     await requireUnchanged(source, handle);
     // From the start even if it is a descriptor (/dev/fd), whose position some systems keep.
     const file = handle.createReadStream({ start: 0, highWaterMark: 256 * 1024, autoClose: false });
@@ -136,8 +135,6 @@ export async function* bytesOf(source: Source): AsyncGenerator<Buffer> {
     await requireUnchanged(source, handle);
   } catch (cause) {
     throw cause instanceof UsageError ? cause : unreadable(source.file, cause);
-  } finally {
-    await handle?.close();
   }
 }
 
