@@ -4,11 +4,10 @@
  */
 import { z } from 'zod';
 import type { Database } from '../database/orm.ts';
-import { inTransaction } from '../database/transaction.ts';
 import type { Secret } from '../text/signatures.ts';
 import { admitCode, clearCodeAttempts } from './attempts.ts';
 import type { CodeAttempt } from './attempts.ts';
-import { lockPasswords, markOf, readPasswords } from './credentials.ts';
+import { markOf, readPasswords } from './credentials.ts';
 import type { Credential } from './credentials.ts';
 import type { KnownDevices } from './known-devices.ts';
 import { logOwn, membersWithEmail } from './member-lookup.ts';
@@ -149,19 +148,15 @@ export class SecondStep {
     first: Pending,
     { app, own, code, device, attempt }: Attempt & { app: App; own: string[]; attempt: CodeAttempt },
   ): Promise<CodeResult | undefined> {
-    const { database, twoFactor, now } = this.#parts;
-    const typed = { typed: code, nowMs: await now() };
-    return inTransaction(database.signIns, async (client) => {
-      await lockPasswords(client, [first]);
-      const accepted = await twoFactor.acceptIn(client, app, typed);
-      if (!accepted) return undefined;
+    const entered = { userId: first.userId, typed: code };
+    return this.#parts.twoFactor.confirm(app, entered, async (client, { isRecovery }) => {
       await clearCodeAttempts(client, attempt);
       const protectedIds = await protect(client, app, first.open);
       await endSessions(client, protectedIds, { except: null });
       const members = await membersWithEmail(client, first.email);
       await logOwn(client, among(members, protectedIds), { action: 'two_factor_turned_on' });
       const opened = [...own, ...protectedIds];
-      const recovered = accepted.isRecovery ? among(members, opened) : [];
+      const recovered = isRecovery ? among(members, opened) : [];
       await logOwn(client, recovered, { action: 'recovery_code_used' });
       const owner = { ...ownerOf(first, opened), isCoded: true };
       const cookies = await startNoted(client, this.#parts, { email: first.email, owner, device });

@@ -18,9 +18,6 @@ import { hashOfRecoveryCode, newRecoveryCodes, newSecret, stepOf } from './authe
 
 /** An app that protects a membership. */
 export type App = { id: string; memberId: string; sealedSecret: string; codesLeft: number; createdAt: string };
-export type Accepted = { isRecovery: boolean };
-/** A code, and when it was entered. */
-type Typed = { typed: string; nowMs: number };
 /** A secret that was shown but not yet confirmed with a code; `sealed` is for the form. */
 type Offer = { secret: string; sealed: string };
 /** Memberships of one person. */
@@ -114,57 +111,55 @@ export class TwoFactor {
   }
 
   /**
-   * Accepts a code and does `work` in the same transaction, so that no code is used up in vain. Undefined if the code is
-   * wrong or was used.
+   * Accepts a code from the app or a recovery code, each only once, and does `work` in the same transaction, so that no
+   * code is used up in vain. Undefined if the code is wrong or was used.
    */
   async confirm<T>(
     app: App,
-    { userId, typed }: Pick<Protected, 'userId'> & Pick<Typed, 'typed'>,
-    work: (client: Connection) => Promise<T>,
+    { userId, typed }: Pick<Protected, 'userId'> & { typed: string },
+    work: (client: Connection, code: { isRecovery: boolean }) => Promise<T>,
   ): Promise<T | undefined> {
-    const nowMs = await this.#now();
+    const [code, nowMs] = [withoutSeparators(typed), await this.#now()];
     return inTransaction(this.#pool, async (client) => {
       await lockPasswords(client, [{ userId }]);
-      return (await this.acceptIn(client, app, { typed, nowMs })) ? work(client) : undefined;
+      const isRecovery = !isOfApp(code);
+      const isRight = await (isRecovery
+        ? acceptRecovery(client, app, code)
+        : this.#acceptOfApp(client, app, { code, nowMs }));
+      return isRight ? work(client, { isRecovery }) : undefined;
     });
-  }
-
-  /** Accepts a code from the app or a recovery code, each only once. Undefined if it is wrong or was used. */
-  acceptIn(client: Connection, app: App, { typed, nowMs }: Typed): Promise<Accepted | undefined> {
-    const code = withoutSeparators(typed);
-    return isOfApp(code) ? this.#acceptOfApp(client, app, { code, nowMs }) : acceptRecovery(client, app, code);
-  }
-
-  /** Replaces the recovery codes of the app. */
-  async renewCodes(client: Connection, { id }: App): Promise<string[]> {
-    const codes = newRecoveryCodes();
-    const text = 'update sign_in.two_factor set recovery_hashes = $2 where id = $1';
-    await client.query(text, [id, codes.map(hashOfRecoveryCode)]);
-    return codes;
-  }
-
-  async turnOff(client: Connection, memberIds: readonly string[]): Promise<void> {
-    await client.query(ending('member_id = any($1)'), [memberIds]);
   }
 
   async #acceptOfApp(
     client: Connection,
     { id, sealedSecret }: App,
     { code, nowMs }: { code: string; nowMs: number },
-  ): Promise<Accepted | undefined> {
+  ): Promise<boolean> {
     const opened = this.#seal.open(sealedSecret, id);
     const step = opened === undefined ? undefined : stepOf(opened, code, nowMs);
-    if (opened === undefined || step === undefined) return undefined;
+    if (opened === undefined || step === undefined) return false;
     // Sealed again with the current secret of the service, so a replaced one can be dropped after a while.
     const text = 'update sign_in.two_factor set last_step = $2, sealed_secret = $3 where id = $1 and last_step < $2';
     const { rowCount } = await client.query(text, [id, step, this.#seal.seal(opened, id)]);
-    return rowCount === 1 ? { isRecovery: false } : undefined;
+    return rowCount === 1;
   }
 }
 
-async function acceptRecovery(client: Connection, { id }: App, code: string): Promise<Accepted | undefined> {
+/** Replaces the recovery codes of the app. */
+export async function renewCodes(client: Connection, { id }: App): Promise<string[]> {
+  const codes = newRecoveryCodes();
+  const text = 'update sign_in.two_factor set recovery_hashes = $2 where id = $1';
+  await client.query(text, [id, codes.map(hashOfRecoveryCode)]);
+  return codes;
+}
+
+export async function turnOff(client: Connection, memberIds: readonly string[]): Promise<void> {
+  await client.query(ending('member_id = any($1)'), [memberIds]);
+}
+
+async function acceptRecovery(client: Connection, { id }: App, code: string): Promise<boolean> {
   const text = `update sign_in.two_factor set recovery_hashes = array_remove(recovery_hashes, $2)
     where id = $1 and $2 = any(recovery_hashes)`;
   const { rowCount } = await client.query(text, [id, hashOfRecoveryCode(code)]);
-  return rowCount === 1 ? { isRecovery: true } : undefined;
+  return rowCount === 1;
 }

@@ -7,7 +7,8 @@ import type { TwoFactorChange } from '../../../accounts/mail.ts';
 import { endSessions } from '../../../accounts/sessions.ts';
 import type { Membership } from '../../../accounts/sessions.ts';
 import { logOwn } from '../../../accounts/member-lookup.ts';
-import type { App, TwoFactor } from '../../../accounts/two-factor.ts';
+import { renewCodes, turnOff } from '../../../accounts/two-factor.ts';
+import type { App } from '../../../accounts/two-factor.ts';
 import type { AuditAction } from '../../../entities/audit-event.ts';
 import { field } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
@@ -39,20 +40,20 @@ export function twoFactorRoutes(guard: SessionGuard): void {
 /** What to do once the password and a code have been checked. */
 type Work = Recorded & {
   /** Returns new recovery codes, if there are any. */
-  run: (client: Connection, twoFactor: TwoFactor, of: { app: App; memberIds: string[] }) => Promise<string[]>;
+  run: (client: Connection, of: { app: App; memberIds: string[] }) => Promise<string[]>;
 };
 
 const works: Record<Confirmation, Work> = {
   codes: {
     action: 'recovery_codes_made',
     mail: 'newCodes',
-    run: (client, twoFactor, { app }) => twoFactor.renewCodes(client, app),
+    run: (client, { app }) => renewCodes(client, app),
   },
   off: {
     action: 'two_factor_turned_off',
     mail: 'turnedOff',
-    run: async (client, twoFactor, { memberIds }) => {
-      await twoFactor.turnOff(client, memberIds);
+    run: async (client, { memberIds }) => {
+      await turnOff(client, memberIds);
       return [];
     },
   },
@@ -104,7 +105,7 @@ async function confirm(change: Change, work: Work): Promise<Page | string> {
   const codes = await context.twoFactor.confirm(app, entered, async (client) => {
     await clearCodeAttempts(client, attempt);
     await record(client, change, memberships, work);
-    return work.run(client, context.twoFactor, { app, memberIds });
+    return work.run(client, { app, memberIds });
   });
   if (!codes) throw wrong('code', 'Incorrect code. Each works once.');
   notify(change, memberships, work);
