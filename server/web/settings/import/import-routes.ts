@@ -106,11 +106,11 @@ async function showColumns(visit: Visit): Promise<Page | string> {
 async function chooseColumns(change: Change): Promise<Page | string> {
   const found = await openUpload(change);
   if (!found) throw notChosen();
-  const { choicesIn, mappingForm, mappingSection } = await importer();
+  const { choicesIn, planOf, mappingSection } = await importer();
   const choices = choicesIn(found, change.request.body);
   const upload = { ...found, mapping: choices };
-  const { faults, isUnanswered } = mappingForm(upload);
-  if (faults.length > 0 || isUnanswered)
+  const { faults, questions } = planOf(upload);
+  if (faults.length > 0 || questions.length > 0)
     return { ...(await showImports(change, { upload, mapping: mappingSection(change, upload) })), status: 422 };
   await change.context.uploads.choose(whoOf(change), found.id, choices);
   return path;

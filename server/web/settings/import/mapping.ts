@@ -18,39 +18,15 @@ import type { Visit } from '../visit.ts';
 /** The result of the upload's inspection, which is stored as JSON of this type. */
 const inspectionOf = ({ inspection }: Upload): Inspection | null => inspection as Inspection | null;
 
-type MappingForm = ReturnType<typeof mappingForm>;
+type Plan = ReturnType<typeof planOf>;
 
-/** The form for an upload whose columns can be chosen; its file has been inspected. */
-export function mappingForm(upload: Upload) {
+/** The plan of an upload whose columns can be chosen; its file has been inspected. */
+export function planOf(upload: Upload) {
   const { mapping: choices } = upload;
   const inspection = inspectionOf(upload);
   if (!inspection) throw new Error('The file of the upload was not inspected.');
   const kind = kinds[upload.kind];
-  const { faults, questions, fields, preset } = planColumns(inspection, kind, choices);
-  const first = firstOf(inspection.columns);
-  return {
-    // In the order of the file, with the field that each column fills now.
-    columns: inspection.columns.slice(first).map(({ name, samples }, at) => {
-      const index = at + first;
-      const isUsual = preset !== undefined && chosenFor(choices, name) === undefined;
-      return { name, samples, index, chosen: isUsual ? 'preset' : optionOf(fields[index], kind.columns) };
-    }),
-    fields: describeFields(kind),
-    matches: kind.matches,
-    preset,
-    faults,
-    // Another kind of record whose fields fit the columns better.
-    likelierKind: likelierKind(inspection, upload.kind),
-    isHeaderBelow: isHeaderBelow(inspection, upload.kind),
-    isUnanswered: questions.length > 0,
-    // Each reading, with how it interprets the examples.
-    questions: [
-      ...questions.map(({ about, examples }) => ({ about, readings: readings[about](examples) })),
-      // Earlier answers can be changed.
-      ...(choices.decimalPoint ? [{ about: 'decimalPoint' as const, readings: readings.decimalPoint([]) }] : []),
-      ...(choices.dateOrder ? [{ about: 'dateOrder' as const, readings: readings.dateOrder([]) }] : []),
-    ],
-  };
+  return { inspection, kind, choices, ...planColumns(inspection, kind, choices) };
 }
 
 /** The columns that a report of rejected rows adds in front are not imported. */
@@ -113,20 +89,22 @@ export function choicesIn(upload: Upload, body: unknown): ImportChoices {
 
 export function mappingSection(visit: Visit, upload: Upload) {
   const { id, fileName, mapping, kind } = upload;
-  const form = mappingForm(upload);
+  const plan = planOf(upload);
+  const { inspection, faults } = plan;
+  // Another kind of record whose fields fit the columns better.
+  const likelier = likelierKind(inspection, kind);
   const path = `/settings/imports/${id}`;
-  const fields = html`${form.questions.map((question) => questionField(question, mapping))}
-    ${form.matches.length > 1 && matchField(form, mapping.match ?? 'externalId')}
-    <div class="mapping">${form.columns.map((column) => columnField(column, form))}</div>
+  const fields = html`${questionFields(plan)} ${plan.kind.matches.length > 1 && matchField(plan)}
+    <div class="mapping">${columnFields(plan)}</div>
     ${kind === 'items' && selectField({ id: 'type', label: 'Items without a type are', options: types, chosen: mapping.type })}
     <button type="submit">Check the file</button>`;
   const content = html`<p>
       Nothing has been imported yet. Choose the field of each column; the first values show what it contains. The line
       that names the columns is not imported.
     </p>
-    ${form.likelierKind && notice('plain', `These columns fit ${form.likelierKind} better than ${kind}. If the file contains ${form.likelierKind}, discard it and upload it again with that record type.`)}
-    ${form.isHeaderBelow && notice('plain', headerBelow)}
-    ${form.faults.length > 0 && notice('failed', faultList(form.faults))}
+    ${likelier && notice('plain', `These columns fit ${likelier} better than ${kind}. If the file contains ${likelier}, discard it and upload it again with that record type.`)}
+    ${isHeaderBelow(inspection, kind) && notice('plain', headerBelow)}
+    ${faults.length > 0 && notice('failed', faultList(faults))}
     ${postForm(visit, `${path}/columns`, fields, html` class="stack mapped" data-busy="Checking…"`)}
     ${discardForm(visit, upload)}`;
   return card('import', `What is in ${fileName}?`, content);
@@ -141,26 +119,32 @@ const faultList = (faults: readonly string[]) =>
   html`${faults.map((fault, index) => html`${index > 0 && html`<br />`}${sentence(fault)}`)}`;
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`.replace(/\.\.$/, '.');
 
-function columnField({ index, name, samples, chosen }: MappingForm['columns'][number], form: MappingForm) {
-  const id = `field-${index}`;
-  const fields = form.fields.map(
-    ({ name: option, label, type, isRequired }) =>
-      [option, `${label} (${type}${isRequired ? ', required' : ''})`] as const,
+/** In the order of the file, with the field that each column fills now. */
+function columnFields({ inspection: { columns }, kind, choices, fields, preset }: Plan) {
+  const named = describeFields(kind).map(
+    ({ name, label, type, isRequired }) => [name, `${label} (${type}${isRequired ? ', required' : ''})`] as const,
   );
-  const options = {
-    ...(form.preset && { preset: `Default for ${form.preset}` }),
-    ...(chosen === 'id' && { id: 'ID (text)' }),
-    '': 'Do not import',
-    ...Object.fromEntries(fields),
-    metadata: 'Keep in metadata',
-  };
-  return html`<div>
-    <label for="${id}">${name}</label>
-    <p class="quiet" id="${id}-values">${samples.length > 0 ? samples.join(' · ') : 'No values'}</p>
-    <select id="${id}" name="${id}" aria-describedby="${id}-values">
-      ${printOptions(options, chosen)}
-    </select>
-  </div>`;
+  const first = firstOf(columns);
+  return columns.slice(first).map(({ name, samples }, at) => {
+    const index = at + first;
+    const isUsual = preset !== undefined && chosenFor(choices, name) === undefined;
+    const chosen = isUsual ? 'preset' : optionOf(fields[index], kind.columns);
+    const options = {
+      ...(preset && { preset: `Default for ${preset}` }),
+      ...(chosen === 'id' && { id: 'ID (text)' }),
+      '': 'Do not import',
+      ...Object.fromEntries(named),
+      metadata: 'Keep in metadata',
+    };
+    const id = `field-${index}`;
+    return html`<div>
+      <label for="${id}">${name}</label>
+      <p class="quiet" id="${id}-values">${samples.length > 0 ? samples.join(' · ') : 'No values'}</p>
+      <select id="${id}" name="${id}" aria-describedby="${id}-values">
+        ${printOptions(options, chosen)}
+      </select>
+    </div>`;
+  });
 }
 
 const questionTitles = {
@@ -168,12 +152,20 @@ const questionTitles = {
   dateOrder: 'How are dates written in this file?',
 };
 
-const questionField = (question: MappingForm['questions'][number], mapping: ImportChoices) => {
-  const { about, readings: options } = question;
-  return radioField({ name: about, legend: questionTitles[about], options, chosen: mapping[about] });
-};
+/** Each reading, with how it interprets the examples. Earlier answers can be changed. */
+function questionFields({ questions, choices }: Plan) {
+  const answered = (['decimalPoint', 'dateOrder'] as const).filter((about) => choices[about]);
+  return [...questions, ...answered.map((about) => ({ about, examples: [] }))].map(({ about, examples }) =>
+    radioField({
+      name: about,
+      legend: questionTitles[about],
+      options: readings[about](examples),
+      chosen: choices[about],
+    }),
+  );
+}
 
-function matchField({ matches }: MappingForm, chosen: string) {
+function matchField({ kind: { matches }, choices: { match = 'externalId' } }: Plan) {
   const known = 'A row changes the record that has its';
   const labels = {
     externalId: `${known} external ID, or creates one. Safe to import again.`,
@@ -182,5 +174,5 @@ function matchField({ matches }: MappingForm, chosen: string) {
     none: 'Every row creates a record, every time the file is imported.',
   };
   const options = Object.fromEntries(matches.map((value) => [value, labels[value]]));
-  return radioField({ name: 'match', legend: 'Which record does a row change?', options, chosen });
+  return radioField({ name: 'match', legend: 'Which record does a row change?', options, chosen: match });
 }
