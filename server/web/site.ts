@@ -40,24 +40,16 @@ export function siteRoutes({ baseUrl, securityContact }: SiteParts): Router {
   router.get('/favicon.ico', (_, response) => {
     response.set('Cache-Control', `public, max-age=${oneDay}`).type('svg').send(icon.bytes);
   });
-  router.get('/robots.txt', (_, response) => {
-    response.type('text/plain').send(`${robots}\nSitemap: ${baseUrl()}/sitemap.xml\n`);
-  });
+  const publish = (path: string, type: string, write: () => string | Promise<string>) =>
+    router.get(path, async (_, response) => void response.type(type).send(await write()));
+  publish('/robots.txt', 'text/plain', () => `${robots}\nSitemap: ${baseUrl()}/sitemap.xml\n`);
   // Loaded by the first request for it, like the documentation itself: see onDemand() in app.ts.
   const docs = () => import('./docs/pages.ts');
-  router.get('/sitemap.xml', async (_, response) => {
-    response.type('application/xml').send((await docs()).sitemap(baseUrl()));
-  });
+  publish('/sitemap.xml', 'application/xml', async () => (await docs()).sitemap(baseUrl()));
+  publish('/llms.txt', 'text/plain', async () => (await docs()).llmsText(baseUrl()));
+  publish('/llms-full.txt', 'text/plain', async () => (await docs()).llmsFullText(baseUrl()));
   if (securityContact !== undefined)
-    router.get('/.well-known/security.txt', (_, response) => {
-      response.type('text/plain').send(securityText(securityContact, baseUrl()));
-    });
-  router.get('/llms.txt', async (_, response) => {
-    response.type('text/plain').send((await docs()).llmsText(baseUrl()));
-  });
-  router.get('/llms-full.txt', async (_, response) => {
-    response.type('text/plain').send((await docs()).llmsFullText(baseUrl()));
-  });
+    publish('/.well-known/security.txt', 'text/plain', () => securityText(securityContact, baseUrl()));
   addClient(router, baseUrl);
   rejectOtherMethods(router);
   return router;
