@@ -61,10 +61,12 @@ const lengthOf = ({ headers }: Request): number => Number(headers['content-lengt
 
 /**
  * Not express.raw, which reports that a body is too large only when the client has sent all of it. If its length says so,
- * no byte of it is read.
+ * no byte of it is read. Collected in a text: a list of pieces takes 100 MB if each is one byte.
  */
-const bytesOf = (request: Request): Promise<Buffer> =>
-  getRawBody(request, { limit: maximumBodyBytes, length: request.headers['content-length'] ?? null });
+async function bytesOf(request: Request): Promise<Buffer> {
+  const length = request.headers['content-length'] ?? null;
+  return Buffer.from(await getRawBody(request, { limit: maximumBodyBytes, length, encoding: 'binary' }), 'binary');
+}
 
 const malformed = (fault: 'missing' | 'empty' | 'not_utf8') => new Problem('malformed_json', { fault });
 
