@@ -66,7 +66,8 @@ export async function showImports(visit: Visit, view: Partial<ImportView> = {}):
   const found = isAllowed ? await context.uploads.find(organization) : undefined;
   const ended = isAllowed ? await context.uploads.ended(organization) : [];
   const { mappingSection, importFields } = await importer();
-  const mapping = found?.upload.state === 'mapping' ? mappingSection(visit, found.upload) : undefined;
+  const isShown = found?.upload.state === 'mapping' && view.mapping === undefined;
+  const mapping = isShown ? mappingSection(visit, found.upload) : undefined;
   const done = sentenceFor(sentences, field(visit.request.query, 'done'));
   return importPage(visit, { ...found, ended, mapping, fields: importFields(), done, ...view });
 }

@@ -70,9 +70,10 @@ export function choicesIn(upload: Upload, body: unknown): ImportChoices {
   const all = inspectionOf(upload)?.columns ?? [];
   const map: Record<string, string> = {};
   const taken = new Set(all.map(({ name }) => name));
-  for (const [index, { name }] of all.entries()) {
-    const chosen = field(body, `field-${index}`);
-    if (index < firstOf(all) || chosen === 'preset') continue;
+  const first = firstOf(all);
+  for (const [at, { name }] of all.slice(first).entries()) {
+    const chosen = field(body, `field-${first + at}`);
+    if (chosen === 'preset') continue;
     if (chosen === 'metadata') map[name] = metadataProblem(name) === undefined ? name : metadataFieldOf(name, taken);
     else map[name] = columns.includes(chosen) ? chosen : '';
   }
