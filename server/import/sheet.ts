@@ -76,9 +76,8 @@ function textsIn(part: Buffer): string[] {
   const collector = new TextCollector();
   readXml(part, {
     open: ({ name }) => collector.open(name),
-    text: collector.add,
-    close(name) {
-      collector.close(name);
+    close(name, text) {
+      collector.close(name, text);
       if (name === 'si') texts.push(collector.take());
     },
   });
@@ -88,22 +87,16 @@ function textsIn(part: Buffer): string[] {
 /** Collects the text of the elements `v` and `t`, except phonetic hints, which repeat it. */
 class TextCollector {
   #text = '';
-  #isText = false;
   #isHint = false;
 
   open(name: string): void {
-    if (name === 'rPh') this.#isHint = true;
-    this.#isText = (name === 'v' || name === 't') && !this.#isHint;
+    this.#isHint ||= name === 'rPh';
   }
 
-  close(name: string): void {
-    if (name === 'rPh') this.#isHint = false;
-    this.#isText = false;
+  close(name: string, text: string): void {
+    if ((name === 'v' || name === 't') && !this.#isHint) this.#text += text;
+    this.#isHint &&= name !== 'rPh';
   }
-
-  readonly add = (text: string): void => {
-    if (this.#isText) this.#text += text;
-  };
 
   /** The text since the last call. */
   take(): string {
@@ -149,12 +142,10 @@ class Cells {
     }
   };
 
-  readonly text = this.#text.add;
-
-  readonly close = (name: string): void => {
+  readonly close = (name: string, text: string): void => {
     if (!this.#isData) return;
     this.#isData = name !== 'sheetData';
-    this.#text.close(name);
+    this.#text.close(name, text);
     if (name === 'c') this.#add(this.#valueOf(this.#text.take()));
     if (name === 'row' && this.#row.cells.length > 0) this.rows.push(this.#row);
   };

@@ -15,8 +15,9 @@ export async function* readWorkbook(source: Source): AsyncGenerator<TableRecord[
   const { file, size } = source;
   if (size > maximum.bytes)
     throw new UsageError(`${file} is larger than ${maximum.bytes / 1_000_000} MB. Save the sheet as CSV.`);
-  const parts = await unpack(source);
-  const { sheets, rows, width, widest } = attempt(file, () => readSheet(parts));
+  const { sheets, rows, width, widest } = await unpack(source)
+    .then(readSheet)
+    .catch((cause: unknown) => notAWorkbook(file, cause));
   source.sheets = sheets;
   if (width > maximumColumns)
     throw new UsageError(
@@ -29,24 +30,15 @@ export async function* readWorkbook(source: Source): AsyncGenerator<TableRecord[
       .map(({ line, cells }) => ({ line, cells: columns.map((column) => cells[column] ?? '') }));
 }
 
-/** What the function returns, unless the file turns out to be something else. */
-function attempt<Result>(file: string, read: () => Result): Result {
-  try {
-    return read();
-  } catch (cause) {
-    throw notAWorkbook(file, cause);
-  }
-}
-
 /** Files of other kinds, such as an OpenDocument spreadsheet (.ods) or a Numbers document, and damaged ones. */
-function notAWorkbook(file: string, cause: unknown): UsageError {
+function notAWorkbook(file: string, cause: unknown): never {
+  if (cause instanceof UsageError) throw cause;
   const sentence = `${file} is not an Excel workbook that can be read. Save it as an Excel workbook (.xlsx), or its sheet as CSV in UTF-8.`;
-  return new UsageError(sentence, { cause });
+  throw new UsageError(sentence, { cause });
 }
 
 /** The XML parts of the file by name, within bounds. */
 async function unpack(source: Source): Promise<Map<string, Buffer>> {
-  const { file } = source;
   const parts = new Map<string, Uint8Array[]>();
   let bytes = 0;
   let failure: Error | undefined;
@@ -64,9 +56,9 @@ async function unpack(source: Source): Promise<Map<string, Buffer>> {
   unzip.register(UnzipInflate);
   for await (const chunk of bytesOf(source))
     for (let at = 0; at < chunk.length; at += pieceBytes) {
-      attempt(file, () => unzip.push(chunk.subarray(at, at + pieceBytes)));
-      if (failure) throw notAWorkbook(file, failure);
-      if (bytes > maximum.unpackedBytes) throw tooLarge({ file, maximumBytes: maximum.unpackedBytes });
+      unzip.push(chunk.subarray(at, at + pieceBytes));
+      if (failure) throw failure;
+      if (bytes > maximum.unpackedBytes) throw tooLarge({ ...source, maximumBytes: maximum.unpackedBytes });
     }
   return new Map([...parts].map(([name, chunks]) => [name, Buffer.concat(chunks)]));
 }

@@ -2,17 +2,22 @@
 import { SaxesParser } from 'saxes';
 
 type Element = { name: string; attributes: Readonly<Record<string, string>> };
-type Handlers = { open: (element: Element) => void; close?: (name: string) => void; text?: (text: string) => void };
+/** `close` gets the text of an element that contains no others. */
+type Handlers = { open: (element: Element) => void; close?: (name: string, text: string) => void };
 
 const pieceBytes = 64 * 1024;
 
 /** Names come without prefixes. */
-export function readXml(part: Buffer, { open, close, text }: Handlers): void {
+export function readXml(part: Buffer, { open, close }: Handlers): void {
   const local = (name: string) => name.slice(name.indexOf(':') + 1);
   const parser = new SaxesParser();
-  parser.on('opentag', ({ name, attributes }) => open({ name: local(name), attributes }));
-  if (close) parser.on('closetag', ({ name }) => close(local(name)));
-  if (text) for (const event of ['text', 'cdata'] as const) parser.on(event, text);
+  let content = '';
+  parser.on('opentag', ({ name, attributes }) => {
+    content = '';
+    open({ name: local(name), attributes });
+  });
+  parser.on('closetag', ({ name }) => close?.(local(name), content));
+  for (const event of ['text', 'cdata'] as const) parser.on(event, (text) => (content += text));
   const decoder = new TextDecoder('utf-8', { fatal: true });
   for (let at = 0; at < part.length; at += pieceBytes)
     parser.write(decoder.decode(part.subarray(at, at + pieceBytes), { stream: true }));
