@@ -9,7 +9,7 @@ import type { Change, Imported } from './changes.ts';
 
 type Client = Pick<pg.ClientBase, 'query'>;
 type ImportCompleted = Extract<WebhookEvent, { type: 'import.completed' }>;
-export type EndedImport = { id: string; endedAt: string; isComplete: boolean; body: string };
+export type EndedImport = ReturnType<typeof endedImport>;
 
 export const importCompleted = 'import.completed' satisfies RecordEventType;
 
@@ -40,20 +40,22 @@ export async function readImports(client: Client, organizationId: OrganizationId
   return latest.filter((row) => row.endedAt !== null || (isOpen(row) && open.has(row.id))).map(endedImport);
 }
 
-function endedImport({ id, kind, startedAt, endedAt, now, ...row }: Row): EndedImport {
+/** As something that was found, like a change. */
+function endedImport({ id, kind, startedAt, endedAt, now, ...row }: Row) {
   const { created, updated, unchanged, rejected } = row;
   const end = endedAt ?? now;
   const status: Data['status'] = endedAt === null ? 'interrupted' : 'completed';
   const data = { resource: kind, status, created, updated, unchanged, rejected, startedAt, endedAt: end };
   const body = JSON.stringify({ type: importCompleted, timestamp: end, data } satisfies ImportCompleted);
-  return { id, endedAt: end, isComplete: endedAt !== null, body };
+  const found = { type: importCompleted, recordId: null, happenedAt: end, updatedAt: end, body } as const;
+  return { ...found, id, isComplete: endedAt !== null };
 }
 
 /** The imports whose changes have all been found. */
 export const fullyFound = (
   ended: readonly EndedImport[],
   { until, bound }: { until: string; bound: string },
-): EndedImport[] => ended.filter(({ isComplete, endedAt }) => (isComplete ? endedAt < until : until === bound));
+): EndedImport[] => ended.filter(({ isComplete, updatedAt }) => (isComplete ? updatedAt < until : until === bound));
 
 /** The changes that are still sent to an endpoint with one event per import; turns of proposals are always sent. */
 export const withoutImported = (changes: readonly Change[], imported: Imported): Change[] =>
@@ -66,7 +68,7 @@ export const withoutImported = (changes: readonly Change[], imported: Imported):
 export async function forgetImports(
   client: Client,
   organizationId: OrganizationId,
-  { until, ended }: { until: string; ended: readonly EndedImport[] },
+  { until, ended }: { until: string; ended: readonly Pick<EndedImport, 'id'>[] },
 ): Promise<void> {
   await client.query('delete from webhook_imported where organization_id = $1 and updated_at < $2', [
     organizationId,

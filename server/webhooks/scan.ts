@@ -10,11 +10,10 @@ import type { OrganizationId } from '../entities/owned.ts';
 import { uuidv7 } from '../entities/uuid.ts';
 import { syncBoundOf } from '../records/sync-bound.ts';
 import { ordered, readChanges, resources } from './changes.ts';
-import type { Change, Resource } from './changes.ts';
+import type { Resource } from './changes.ts';
 import { addDeliveries } from './deliveries.ts';
 import type { NewDelivery } from './deliveries.ts';
 import { forgetImports, fullyFound, importCompleted, readImports, withoutImported } from './imports.ts';
-import type { EndedImport } from './imports.ts';
 
 /**
  * `caught up`: everything before the bound was found; `more`: there is more to find right away; `busy`: another process is
@@ -41,11 +40,7 @@ async function scanWith(client: pg.ClientBase, organizationId: OrganizationId): 
     const others = withoutImported(changes, imported);
     const deliveries = endpoints
       .filter(({ onTeam }) => onTeam)
-      .flatMap((endpoint) =>
-        wantsImports(endpoint)
-          ? [...deliveriesTo(endpoint, others), ...endsTo(endpoint, ended)]
-          : deliveriesTo(endpoint, changes),
-      );
+      .flatMap((endpoint) => deliveriesTo(endpoint, wantsImports(endpoint) ? [...others, ...ended] : changes));
     if (deliveries.length > 0) await addDeliveries(client, organizationId, { foundAt: until, deliveries });
     await forgetImports(client, organizationId, { until, ended });
     const move = 'update webhook_positions set looked_through = $2 where organization_id = $1';
@@ -72,22 +67,14 @@ function activeEndpoints(client: pg.ClientBase, organizationId: OrganizationId):
   return queryRows(client, text, [organizationId]);
 }
 
-const deliveriesTo = ({ id, events, activeSince }: Endpoint, changes: Change[]): NewDelivery[] =>
-  changes
-    .filter(({ type, updatedAt }) => events.includes(type) && updatedAt >= activeSince)
-    .map(({ type, recordId, happenedAt }) => ({ id: uuidv7(), endpointId: id, type, recordId, happenedAt }));
+type Found = Pick<NewDelivery, 'type' | 'recordId' | 'happenedAt'> & { updatedAt: string; body?: string };
 
-const endsTo = ({ id, activeSince }: Endpoint, ended: readonly EndedImport[]): NewDelivery[] =>
-  ended
-    .filter(({ endedAt }) => endedAt >= activeSince)
-    .map(({ endedAt, body }) => ({
-      id: uuidv7(),
-      endpointId: id,
-      type: importCompleted,
-      recordId: null,
-      happenedAt: endedAt,
-      request: body,
-    }));
+const deliveriesTo = ({ id: endpointId, events, activeSince }: Endpoint, found: readonly Found[]): NewDelivery[] =>
+  found
+    .filter(({ type, updatedAt }) => events.includes(type) && updatedAt >= activeSince)
+    .map(({ type, recordId, happenedAt, body: request }) => {
+      return { id: uuidv7(), endpointId, type, recordId, happenedAt, request };
+    });
 
 /** Not `exists`: with few organizations, PostgreSQL would read all of their records to find that none has changed. */
 const lastChanges = (resource: Resource) =>
