@@ -78,13 +78,9 @@ async function erase(id: string, { organization: slug, yes, json }: Options): Pr
 
 async function isConfirmed(name: string, publicId: string, proposals: number): Promise<boolean> {
   const including = proposals > 0 ? `, including in ${proposals} ${proposals === 1 ? 'proposal' : 'proposals'}` : '';
-  const asking = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const answer = await asking.question(
-      `Erase the personal data of ${name} (${publicId})${including}? This cannot be undone. Type "yes" to continue: `,
-    );
-    return answer.trim().toLowerCase() === 'yes';
-  } finally {
-    asking.close();
-  }
+  using asking = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await asking.question(
+    `Erase the personal data of ${name} (${publicId})${including}? This cannot be undone. Type "yes" to continue: `,
+  );
+  return answer.trim().toLowerCase() === 'yes';
 }

@@ -23,7 +23,7 @@ export async function withCopy<T>(
   input: AsyncIterable<string | Uint8Array>,
   work: (file: string) => Promise<T>,
 ): Promise<T> {
-  const copy = await openNameless().catch(notCopied);
+  await using copy = await openNameless().catch(notCopied);
   const path = `/dev/fd/${copy.fd}`;
   try {
     await copy.writeFile(input).catch(notCopied);
@@ -31,8 +31,6 @@ export async function withCopy<T>(
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     throw new UsageError(error.message.replaceAll(path, 'standard input'), { cause: error });
-  } finally {
-    await copy.close();
   }
 }
 

@@ -83,23 +83,19 @@ async function send(
     conditions,
     byteOrderMark: true,
   });
-  const bytes = spooled(limited(pieces));
-  try {
-    // A failure before the first byte still gets an error page.
-    const { value: first = Buffer.alloc(0) } = await bytes.next();
-    // The deadline has already sent a response.
-    if (response.headersSent) return;
-    const all = async function* () {
-      yield first;
-      yield* bytes;
-    };
-    const day = new Date().toISOString().slice(0, 10);
-    response.attachment(`${organization.slug}-${kind}-${day}.${format}`);
-    response.set({ 'Content-Type': types[format], 'Cache-Control': 'no-store' });
-    await sendPieces(response, all());
-  } finally {
-    await bytes.return(undefined);
-  }
+  await using bytes = spooled(limited(pieces));
+  // A failure before the first byte still gets an error page.
+  const { value: first = Buffer.alloc(0) } = await bytes.next();
+  // The deadline has already sent a response.
+  if (response.headersSent) return;
+  const all = async function* () {
+    yield first;
+    yield* bytes;
+  };
+  const day = new Date().toISOString().slice(0, 10);
+  response.attachment(`${organization.slug}-${kind}-${day}.${format}`);
+  response.set({ 'Content-Type': types[format], 'Cache-Control': 'no-store' });
+  await sendPieces(response, all());
 }
 
 function exportRequestOf(body: unknown): ExportRequest {
