@@ -1,6 +1,7 @@
 /** A connection to Redis that fails fast, and timeouts that ignore delays of this process. */
 import { once } from 'node:events';
 import { createClient } from '@redis/client';
+import { watchSilence } from './silence.ts';
 
 export function connect(url: string) {
   const client = createClient({
@@ -23,20 +24,10 @@ export function whenReady(client: ReturnType<typeof connect>): Promise<unknown> 
 
 const tickMs = 10;
 
-/**
- * Rejects when the store takes longer, naming what is missing. Time in which this process itself was too busy to read a
- * response does not count: no matter how late a tick comes, it is one tick.
- */
-export async function withTimeout<T>(work: Promise<T>, limitMs: number, missing = () => 'response'): Promise<T> {
+/** Rejects when the store takes longer, naming what is missing. */
+export function withTimeout<T>(work: Promise<T>, limitMs: number, missing = () => 'response'): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  let ticks = 0;
-  const timer = setInterval(() => {
-    ticks += 1;
-    if (ticks * tickMs >= limitMs) reject(new Error(`no ${missing()} within ${limitMs} ms`));
-  }, tickMs);
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    clearInterval(timer);
-  }
+  const giveUp = () => reject(new Error(`no ${missing()} within ${limitMs} ms`));
+  const { close } = watchSilence(Math.ceil(limitMs / tickMs), giveUp, tickMs);
+  return Promise.race([work, promise]).finally(close);
 }

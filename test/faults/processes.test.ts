@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '@redis/client';
 import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
-import { watchSilence } from '../../server/commands/serve/silence.ts';
+import { watchSilence } from '../../server/limits/silence.ts';
 import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import { forOrganization } from '../../server/database/tenant.ts';

@@ -9,10 +9,10 @@ import { openConfiguredDatabase } from '../../database/open.ts';
 import { urlOf } from '../../http/listen.ts';
 import { warningLog } from '../../http/log.ts';
 import type { Snapshot, Totals } from '../../http/metrics.ts';
+import { watchSilence } from '../../limits/silence.ts';
 import { printStartup } from '../startup.ts';
 import type { StopSignal } from '../stop-signal.ts';
 import { printLines } from '../terminal.ts';
-import { watchSilence } from './silence.ts';
 
 // Workers accept connections themselves. If this process handed a connection to a worker that is just dying, it would be
 // neither answered nor closed.

@@ -1,8 +1,8 @@
-/** Tells a process that hangs from one that could not be heard. */
+/** Tells what hangs from what could not be heard. */
 
 /**
- * Calls `end` if nothing is heard for so many ticks. While this process itself is frozen, such as with its machine, nothing
- * can be heard: no matter how late a tick comes, it is one tick.
+ * Calls `end` if nothing is heard for so many ticks. While this process itself is busy or frozen, such as with its machine,
+ * nothing can be heard: no matter how late a tick comes, it is one tick.
  */
 export function watchSilence(limit: number, end: () => unknown, tickMs = 1_000) {
   let ticks = 0;
