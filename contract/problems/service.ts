@@ -9,6 +9,7 @@ const reasons = {
   busy: 'Too many of your requests are running at once. Wait for earlier ones to finish.',
   deadline: 'The request took too long.',
   client_package: 'The client package is not available.',
+  long: 'These records are too long for one page. Send a smaller "limit".',
   slow: 'The query took too long. Send a smaller "limit", or add a filter.',
 };
 

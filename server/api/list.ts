@@ -5,7 +5,7 @@ import type { Kind } from '../../contract/fields.ts';
 import { defaultsOf } from '../../contract/defaults.ts';
 import type { Caller } from '../keys/caller.ts';
 import { Problem } from '../problems/problem.ts';
-import { isCanceled, readPage, readSyncBound } from '../records/reader.ts';
+import { isCanceled, isTooMuch, readPage, readSyncBound } from '../records/reader.ts';
 import { storedId } from '../records/public-id.ts';
 import type { ListIndex } from '../records/list-index.ts';
 import type { Selection } from '../records/selection.ts';
@@ -120,7 +120,10 @@ export async function listPage<Schema extends z.ZodObject, T extends Common, Row
 const earlier = (bound: string | null, updatedBefore: unknown): string | null =>
   bound !== null && typeof updatedBefore === 'string' && updatedBefore < bound ? updatedBefore : bound;
 
-/** If a read takes too long, names the filter to narrow: the search, or else the first that may match many records. */
+/**
+ * If a read takes too long, names the filter to narrow: the search, or else the first that may match many records. If it
+ * would take too much memory, only a smaller page helps.
+ */
 export async function explainSlowRead<Query, T extends object, Result>(
   criteria: Record<string, unknown>,
   filters: Filters<Query, T>,
@@ -129,6 +132,7 @@ export async function explainSlowRead<Query, T extends object, Result>(
   try {
     return await read();
   } catch (error) {
+    if (isTooMuch(error)) throw new Problem('unavailable', { reason: 'long' }, { cause: error });
     if (!isCanceled(error)) throw error;
     const isWide = (name: string) =>
       conditionsOf({ [name]: criteria[name] }, filters).some(

@@ -81,7 +81,7 @@ export function decodeRows({ connection }: Pick<pg.PoolClient, 'connection'>): v
       if (end > count) break;
       if (bytes[start] === dataRow) {
         if (parsed < start) parse?.(bytes.subarray(parsed, start));
-        connection.emit('dataRow', { fields: fieldsOf(bytes, start + headBytes, end) });
+        connection.emit('dataRow', { fields: fieldsOf(bytes, start + headBytes, end), length: end - start });
         parsed = end;
       }
       start = end;

@@ -48,6 +48,8 @@ type StatementOptions = {
   prepared?: boolean;
   /** Whether it reads a bounded number of rows by an index, and never waits for another transaction. */
   brief?: boolean;
+  /** What its rows may have in all; by default, any number. If they have more, it fails with TooManyBytes. */
+  mostBytes?: number;
 };
 
 export type Run = <Row extends object>(statement: Statement<Row>, isBrief: boolean) => Promise<Row[]>;
@@ -57,10 +59,10 @@ export function scopedQuery(run: Run, names: StatementNames, organizationId: Org
   return <Row extends object>(
     text: string,
     values: readonly unknown[],
-    { prepared = true, brief = false }: StatementOptions = {},
+    { prepared = true, brief = false, mostBytes }: StatementOptions = {},
   ) => {
     const name = prepared ? names.of(text) : undefined;
-    const statement = new Statement<Row>(text, [organizationId, ...values], name);
+    const statement = new Statement<Row>(text, [organizationId, ...values], name, mostBytes);
     return run(statement, brief);
   };
 }

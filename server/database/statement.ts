@@ -76,6 +76,9 @@ function element(value: unknown): string {
   return text === null ? 'NULL' : `"${text.replaceAll(/["\\]/g, escaped)}"`;
 }
 
+/** The rows of a statement have more bytes than it may read. */
+export class TooManyBytes extends Error {}
+
 /** What pg's connections have besides their declared methods. */
 type Sending = pg.Connection & {
   parsedStatements: Record<string, string>;
@@ -92,18 +95,21 @@ export class Statement<Row extends object> {
   readonly text: string;
   readonly values: readonly unknown[];
   name: string;
+  readonly mostBytes: number;
   /** The connection that it shares. A closure instead would keep its rows alive until the next full GC. */
   sharing: Sharing | undefined;
   readonly #parameters: (string | null)[];
   readonly #result = Promise.withResolvers<Row[]>();
   readonly #rows: Row[] = [];
+  #bytes = 0;
   #builders: Map<string, RowOf> | undefined;
   #rowOf: RowOf | undefined;
 
-  constructor(text: string, values: readonly unknown[], name = '') {
+  constructor(text: string, values: readonly unknown[], name = '', mostBytes = Number.POSITIVE_INFINITY) {
     this.text = text;
     this.values = values;
     this.name = name;
+    this.mostBytes = mostBytes;
     // Encoded here, because a value that cannot be sent must fail before anything is sent.
     this.#parameters = values.map(encoded);
   }
@@ -114,7 +120,10 @@ export class Statement<Row extends object> {
 
   /** Takes the result of another execution, if it comes first. */
   repeat(run: <Any extends object>(again: Statement<Any>) => Promise<Any[]>): void {
-    run(new Statement<Row>(this.text, this.values, this.name)).then(this.#result.resolve, this.#result.reject);
+    run(new Statement<Row>(this.text, this.values, this.name, this.mostBytes)).then(
+      this.#result.resolve,
+      this.#result.reject,
+    );
   }
 
   submit(connection: pg.Connection): void {
@@ -145,7 +154,13 @@ export class Statement<Row extends object> {
     if (this.name !== '') this.#builders?.set(this.name, this.#rowOf);
   }
 
-  handleDataRow({ fields }: { fields: (string | null)[] }): void {
+  handleDataRow({ fields, length }: { fields: (string | null)[]; length: number }): void {
+    if (this.#bytes > this.mostBytes) return;
+    this.#bytes += length;
+    if (this.#bytes > this.mostBytes) {
+      this.#rows.length = 0;
+      return this.#result.reject(new TooManyBytes(`The rows have more than ${this.mostBytes} bytes.`));
+    }
     try {
       // The description came first, now or in an earlier execution; the columns are the row's properties.
       if (this.#rowOf) this.#rows.push(this.#rowOf(fields) as Row);

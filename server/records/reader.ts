@@ -5,6 +5,7 @@
  */
 import { statements } from '../database/scope.ts';
 import type { Scope } from '../database/scope.ts';
+import { TooManyBytes } from '../database/statement.ts';
 import { filteredPage } from './filtered-page.ts';
 import { termsOf } from './list-index.ts';
 import type { Listed, ListIndex } from './list-index.ts';
@@ -64,6 +65,9 @@ type PageRequest<T extends Timed> = {
   limit: number;
 };
 
+/** Several times as much as the longest usual page: one of the longest proposals would take a gigabyte of memory. */
+const mostBytes = 64 * 1024 * 1024;
+
 /** Up to `limit + 1` records: the extra one shows that another page follows. */
 export async function readPage<T extends Timed, Row extends object>(
   scope: Scope,
@@ -81,7 +85,7 @@ export async function readPage<T extends Timed, Row extends object>(
   const finds = (way: Condition<T>['selectivity']) => page.conditions.some((one) => one.selectivity === way);
   const isShort = finds('once') || (isOrdered(page) && !finds('unindexed'));
   const brief = isShort && Object.keys(selection.many).length === 0;
-  return (await scope[statements].read<Row>(text, values, { brief })).map(toRow);
+  return (await scope[statements].read<Row>(text, values, { brief, mostBytes })).map(toRow);
 }
 
 function pageOf<T extends Listed>(page: Ordered<T>): string {
@@ -141,6 +145,9 @@ export async function readSyncBound(scope: Scope): Promise<string | null> {
   });
   return row?.at ?? null;
 }
+
+/** Whether the records of a page are too long to be read at once. */
+export const isTooMuch = (error: unknown): boolean => error instanceof TooManyBytes;
 
 /** Whether the database canceled a statement because it took too long. */
 export const isCanceled = (error: unknown): boolean => error instanceof Error && Reflect.get(error, 'code') === '57014';

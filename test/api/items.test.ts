@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { ItemCreate, ItemListQuery } from '../../client/index.ts';
+import { TooManyBytes } from '../../server/database/statement.ts';
 import { errorsOf, invalid, rejection } from '../records.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
@@ -178,5 +179,15 @@ describe('GET /v1/items', () => {
         JSON.stringify(query),
       ).toEqual(expected);
     }
+  });
+
+  test('advises a smaller page if the records are too long for one', async () => {
+    const tenant = await world.organization();
+    const run = vi.spyOn(world.database.reads, 'run').mockRejectedValueOnce(new TooManyBytes());
+    onTestFinished(() => run.mockRestore());
+    const { status, body } = await tenant.call('GET', '/v1/items');
+    expect(run.mock.calls[0]?.[0].mostBytes).toBe(64 * 2 ** 20);
+    expect({ status, code: body.code }).toEqual({ status: 503, code: 'unavailable' });
+    expect(body.detail).toMatch(/^These records are too long for one page\. Send a smaller "limit"\./);
   });
 });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { OpenedDatabase } from '../../server/database/orm.ts';
-import { Statement } from '../../server/database/statement.ts';
+import { Statement, TooManyBytes } from '../../server/database/statement.ts';
 import { inTransaction } from '../../server/database/transaction.ts';
 import { cleanupsAfterAll, ownDatabase } from '../database.ts';
 import { patientConnection } from '../patient.ts';
@@ -47,6 +47,21 @@ test('repeats no transaction on a connection with a statement that a migration h
   await pool.query('alter table retyped alter one type text');
   await expect(read()).rejects.toThrow('cached plan must not change result type');
   expect(await read()).toEqual([{ one: '1' }]);
+});
+
+test.each([true, false])('reads no more bytes than it may, and stops there: brief %s', async (isBrief) => {
+  const reading = (count: number) => {
+    const text = `select repeat('x', 100000) as text from generate_series(1, ${count})`;
+    const statement = new Statement<{ text: string }>(text, [], '', 1_000_000);
+    const received = vi.spyOn(statement, 'handleDataRow');
+    return { received, rows: database.reads.run(statement, isBrief) };
+  };
+  expect((await reading(9).rows).length).toBe(9);
+  const { rows, received } = reading(1_000);
+  await expect(rows).rejects.toBeInstanceOf(TooManyBytes);
+  // A few more may have arrived together.
+  expect(received.mock.calls.length).toBeLessThan(100);
+  expect((await reading(1).rows).length).toBe(1);
 });
 
 test('sends nothing more on a connection on which a statement has failed', async () => {

@@ -132,7 +132,10 @@ export const promised: Readonly<Record<string, readonly string[]>> = {
     `names with fewer than ${shortestName} characters`,
     `within ${constant('server/uploads/uploads.ts', 'pruneEveryMs') === 60_000 ? 'a minute' : '…'} by other processes`,
   ],
-  'pagination-and-sync': [`from ${pageSize.min} to ${pageSize.max}; the default is ${pageSize.default}`],
+  'pagination-and-sync': [
+    `from ${pageSize.min} to ${pageSize.max}; the default is ${pageSize.default}`,
+    `at most ${constant('server/records/reader.ts', 'mostBytes') / 1024 ** 2} MiB of records`,
+  ],
   'personal-data': [
     `a name with fewer than ${shortestName} characters`,
     `\`Idempotency-Key\` | ${idempotencyHours} hours`,
