@@ -36,8 +36,8 @@ export const serviceProblems = {
     detail: describeUnavailable,
     headers: () => ({ 'Retry-After': String(retryAfter.unavailable) }),
     meaning:
-      'The service cannot use its database, too many of your requests are running at once, or a query took too long; `detail` says which.',
-    remedy: `Wait for \`Retry-After\` (${retryAfter.unavailable} seconds) and try again. Narrow a query that took too long.`,
+      'The service cannot use its database, too many of your requests are running at once, a query took too long, or the records are too long for one page; `detail` says which.',
+    remedy: `Wait for \`Retry-After\` (${retryAfter.unavailable} seconds) and try again. Narrow a query that took too long. For long records, send a smaller \`limit\`.`,
     example: { reason: 'database' },
   }),
 };
