@@ -118,6 +118,13 @@ describe.runIf(hasRedis)('the window in Redis', () => {
     expect([await left(), await client.lLen(list)]).toEqual([true, 3]);
   });
 
+  test('keeps requests in the order of their times, no matter which process adds its own first', async () => {
+    for (const ageMs of [1_000, 50_000, 30_000]) await addToRedis(client, 'added', epoch, [ageMs, 0]);
+    const times = (await client.lRange(`proposal-api:window:${epoch}:added`, 0, -1)).map(Number);
+    expect(times).toHaveLength(6);
+    expect(times).toEqual(times.toSorted((one, other) => one - other));
+  });
+
   test('admits no extra requests when the server’s clock is set back, and continues', async () => {
     let nowMs = 100_000;
     const take = () => takeFromRedis(client, 'set back', { epoch, clock: () => nowMs });
