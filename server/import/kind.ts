@@ -30,7 +30,7 @@ export type Entry = {
   /** The value, once it has been validated. */
   row?: Keyed;
   /** What its record would be if it were new. */
-  draft?: Values | undefined;
+  draft?: RowResult | Rejection[];
   id?: string;
   /** Undefined until it is known. */
   outcome?: Outcome;

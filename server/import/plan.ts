@@ -19,12 +19,12 @@ export type Plan = {
   lines?: LineChanges;
 };
 
-/** Computes what the record of a row would be if it were new. */
-export function drafter({ store: { session }, table }: Work, plan: Planner): (row: Keyed) => Values | undefined {
-  return (row) => {
-    const result = resultOf(plan, row, undefined);
-    return Array.isArray(result) ? undefined : newRecord(table, result.values, session.organizationId);
-  };
+/** What the record of a row would be if it were new. Without a given id, it gets one in the transaction that stores it. */
+export function draftOf({ store, table }: Work, planner: Planner, row: Keyed): RowResult | Rejection[] {
+  const result = resultOf(planner, row, undefined);
+  if (Array.isArray(result)) return result;
+  const { organizationId } = store.session;
+  return { ...result, values: table.created({ id: '', ...result.values, organizationId }) };
 }
 
 /** If the planner throws a Problem, its errors are the row's rejections. */
@@ -36,10 +36,6 @@ function resultOf(plan: Planner, row: Keyed, stored: Identified | undefined): Ro
     return [...error.errors];
   }
 }
-
-/** Without a given id, it is empty until `asCreated` makes one, in the transaction that stores the record. */
-const newRecord = (table: RecordTable, { id = '', ...values }: Values, organizationId: string): Values =>
-  table.created({ ...values, id, organizationId });
 
 /** Two rows of a chunk name the same record but cannot be planned together: the second must see what the first changed. */
 export class SameRecord extends Error {}
@@ -57,14 +53,18 @@ export async function planRows(work: Work, entries: readonly Entry[], isLocking:
   const records = stored.map((record) => (record === 'several' ? undefined : record));
   const rows = given.map((row, index) => asStored(row, records[index], entries[index]));
   const keys = rows.map((row) => soleKey(keysOf(row, match), work));
-  requireDistinct(keys, records);
   const planner = await kind.planner(store, rows, records);
   const latest = new Map<string | undefined, Identified>();
+  /** The only key of the rows that match a record; empty if they have several. */
+  const keyOf = new Map<string, string>();
   const plans = rows.map((row, index) => {
     if (stored[index] === 'several') return rejected([{ field: match, code: 'conflict', message: severalMatch }]);
-    const [key, entry] = [keys[index], entries[index]];
+    const [key, entry, record] = [keys[index], entries[index], records[index]];
+    const matched = record && keyOf.get(record.id);
+    if (matched !== undefined && matched !== key) throw new SameRecord();
+    if (record) keyOf.set(record.id, key ?? '');
     const draft = entry?.row === row ? entry.draft : undefined;
-    const known = { stored: latest.get(key) ?? records[index], planner, draft };
+    const known = { stored: latest.get(key) ?? record, planner, draft };
     const plan = planRow(work, row, known);
     const { signs = [] } = entry ?? {};
     if (signs.length > 0 && typeof plan.outcome === 'string') {
@@ -81,17 +81,6 @@ export async function planRows(work: Work, entries: readonly Entry[], isLocking:
 export const isWritten = ({ outcome }: Pick<Plan, 'outcome'>): boolean =>
   outcome === 'created' || outcome === 'updated';
 
-/** Throws SameRecord if rows match one record by different keys: they are not planned on top of each other. */
-function requireDistinct(keys: readonly (string | undefined)[], records: readonly (Identified | undefined)[]): void {
-  const found = new Map<string, string | undefined>();
-  records.forEach((record, index) => {
-    if (!record) return;
-    const key = keys[index];
-    if (found.has(record.id) && (key === undefined || found.get(record.id) !== key)) throw new SameRecord();
-    found.set(record.id, key);
-  });
-}
-
 function asStored(row: Keyed, record: Identified | undefined, entry: Entry | undefined): Keyed {
   if (!record || !entry?.isCells) return row;
   const restored = new Set<string>();
@@ -102,20 +91,16 @@ function asStored(row: Keyed, record: Identified | undefined, entry: Entry | und
   return whole;
 }
 
-type Known = { stored: Identified | undefined; planner: Planner; draft: Values | undefined };
+type Known = { stored: Identified | undefined; planner: Planner; draft: Entry['draft'] };
 
-function planRow({ store, kind, table, match }: Work, row: Keyed, { stored, planner, draft }: Known): Plan {
+function planRow(work: Work, row: Keyed, { stored, planner, draft }: Known): Plan {
+  const { store, kind, table, match } = work;
   if (stored) return planChange(store.startedAt, table, stored, resultOf(planner, row, stored));
   if (!row.externalId && match === 'externalId') {
     const message = `matches no ${kind.id} here; to create one, give it an externalId`;
     return rejected([{ field: 'id', code: 'not_found', message }]);
   }
-  if (draft) return asCreated(draft, store.startedAt);
-  const result = resultOf(planner, row, undefined);
-  if (Array.isArray(result)) return rejected(result);
-  const { values, lines } = result;
-  const record = newRecord(table, values, store.session.organizationId);
-  return { ...asCreated(record, store.startedAt), ...(lines && { lines }) };
+  return planCreation(store.startedAt, draft ?? draftOf(work, planner, row));
 }
 
 function planChange(startedAt: string, table: RecordTable, stored: Identified, result: RowResult | Rejection[]): Plan {
@@ -128,11 +113,13 @@ function planChange(startedAt: string, table: RecordTable, stored: Identified, r
   return { id, outcome: 'updated', record, stored, ...(lines && { lines }) };
 }
 
-function asCreated(draft: Values, startedAt: string): Plan {
-  if (isLater(draft.createdAt, startedAt)) return rejected([createdLater]);
-  const id = draft.id === '' ? uuidv7() : String(draft.id);
-  const record = { ...draft, id, createdAt: draft.createdAt ?? startedAt, updatedAt: startedAt };
-  return { id, outcome: 'created', record };
+function planCreation(startedAt: string, draft: RowResult | Rejection[]): Plan {
+  if (Array.isArray(draft)) return rejected(draft);
+  const { values, lines } = draft;
+  if (isLater(values.createdAt, startedAt)) return rejected([createdLater]);
+  const id = values.id === '' ? uuidv7() : String(values.id);
+  const record = { ...values, id, createdAt: values.createdAt ?? startedAt, updatedAt: startedAt };
+  return { id, outcome: 'created', record, ...(lines && { lines }) };
 }
 
 const rejected = (outcome: Rejection[]): Plan => ({ id: '', outcome, record: {} });

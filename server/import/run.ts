@@ -9,7 +9,7 @@ import { tooManyRows } from './inspect.ts';
 import { keysOf, matchKey, missingKey, Repeats, soleKey } from './keys.ts';
 import type { Entry, Rejection, Work } from './kind.ts';
 import { Losses } from './losses.ts';
-import { drafter } from './plan.ts';
+import { draftOf } from './plan.ts';
 import { count } from './report.ts';
 import type { Notation, Rejects, Report } from './report.ts';
 import type { OpenRows } from './rows.ts';
@@ -33,7 +33,7 @@ export async function importRows(run: Run): Promise<Report> {
   // Files are often imported again: while most rows equal their stored records, equality is checked first.
   const canCompare = kind.isFlat && match === 'externalId';
   const mode = { isComparing: canCompare, isCreating: false };
-  const draft = drafter(run, await kind.planner(store, [], []));
+  const planner = await kind.planner(store, [], []);
   let read = 0;
   const prepare = (entry: Entry): void => {
     entry.number = read += 1;
@@ -41,7 +41,7 @@ export async function importRows(run: Run): Promise<Report> {
     if (!run.rejects) entry.raw = [];
     if (!mode.isComparing) validate(run, entry);
     // If most rows are new, their records are computed while the database stores the previous chunk.
-    if (mode.isCreating && entry.row) entry.draft = draft(entry.row);
+    if (mode.isCreating && entry.row) entry.draft = draftOf(run, planner, entry.row);
     if (run.zeros && matchKey(Object(entry.value), match)?.startsWith('0')) run.zeros.areDropped = false;
   };
   // As a stream, which makes the next chunk while one is in use.
