@@ -49,13 +49,14 @@ const mostRecords = 200;
 const longPiece = 256 * 1024;
 
 export async function* exportRecords(options: ExportOptions): AsyncGenerator<string> {
-  const { database, organizationId, kind } = options;
+  const { database, organizationId, kind, conditions = [] } = options;
   const { session, close } = await openSession(database.pool, organizationId);
   try {
     // One snapshot for all pages: concurrent changes are in none of them. It ends with the connection.
     await session.command(beginSnapshot);
+    const { table, index } = kinds[recordOf(kind)];
     // The records that a kind reads are those that its shape takes.
-    yield* piecesOf(options, session, kinds[recordOf(kind)], shapes[kind]);
+    yield* piecesOf(options, { session, table: table(database.orm), index, conditions }, shapes[kind]);
   } finally {
     close();
   }
@@ -65,16 +66,19 @@ export async function* exportRecords(options: ExportOptions): AsyncGenerator<str
 export const exportKinds = Object.keys(shapes) as ExportKind[];
 
 type Stored = { organizationId: string; id: string; metadata: Record<string, string> };
-type Source = { session: Session; table: RecordTable<Stored>; index: ListIndex<never> };
+type Source = {
+  session: Session;
+  table: RecordTable<Stored>;
+  index: ListIndex<never>;
+  conditions: readonly Condition<never>[];
+};
 
 async function* piecesOf(
-  { database: { orm }, format, byteOrderMark: isMarked = false, conditions = [], onProgress }: ExportOptions,
-  session: Session,
-  { table, index }: { table: (source: Database['orm']) => RecordTable<Stored>; index: ListIndex<never> },
+  { database: { orm }, format, byteOrderMark: isMarked = false, onProgress }: ExportOptions,
+  source: Source,
   shape: Shape<Stored, unknown>,
 ): AsyncGenerator<string> {
-  const source = { session, table: table(orm), index };
-  const keys = format === 'csv' ? await metadataKeys(source, conditions) : [];
+  const keys = format === 'csv' ? await metadataKeys(source) : [];
   const columns = [...shape.columns, ...keys.map((key) => `metadata.${key}`)];
   if (columns.length > maximumColumns) throw tooManyColumns();
   if (format === 'csv') yield `${isMarked ? byteOrderMark : ''}${csvLines([columns])}`;
@@ -82,10 +86,10 @@ async function* piecesOf(
   const pages = { size: mostRecords / 8 };
   let written = 0;
   // As a stream: while a page is written, PostgreSQL reads the next one.
-  const read: AsyncIterable<Stored[]> = Readable.from(pagesOf(source, conditions, pages), { highWaterMark: 1 });
+  const read: AsyncIterable<Stored[]> = Readable.from(pagesOf(source, pages), { highWaterMark: 1 });
   for await (const page of read) {
     let longest = 0;
-    for (const group of shape.complete(session, orm, page)) {
+    for (const group of shape.complete?.(source.session, orm, page) ?? [page]) {
       let length = 0;
       let text = '';
       for (const record of await group) {
@@ -106,15 +110,11 @@ async function* piecesOf(
   }
 }
 
-/** In order of creation; each page starts after the last key of the previous one. */
-async function* pagesOf(
-  { session, table, index }: Source,
-  conditions: readonly Condition<never>[],
-  /** The size changes between pages. */
-  pages: { readonly size: number },
-): AsyncGenerator<Stored[]> {
+/** In order of creation; each page starts after the last key of the previous one. The size changes between pages. */
+async function* pagesOf(source: Source, pages: { readonly size: number }): AsyncGenerator<Stored[]> {
+  const { session, table } = source;
   const values = ['00000000-0000-0000-0000-000000000000'];
-  const where = ['t.id > $2', ...rowConditions({ table, index }, conditions, values)].join(' and ');
+  const where = ['t.id > $2', ...rowConditions(source, values)].join(' and ');
   const text = `select ${table.selection} from ${table.name} t
     where t.organization_id = $1 and ${where} order by t.id limit`;
   for (let isLast = false; !isLast;) {
@@ -134,12 +134,10 @@ const tooManyColumns = () =>
   });
 
 /** The metadata keys of the exported records, each of which becomes a column: no more than a file can have columns. */
-async function metadataKeys(
-  { session, table, index }: Source,
-  conditions: readonly Condition<never>[],
-): Promise<string[]> {
+async function metadataKeys(source: Source): Promise<string[]> {
+  const { session, table } = source;
   const values: unknown[] = [];
-  const where = ['t.organization_id = $1', ...rowConditions({ table, index }, conditions, values)].join(' and ');
+  const where = ['t.organization_id = $1', ...rowConditions(source, values)].join(' and ');
   const rows = await session.query(
     `select distinct jsonb_object_keys(t.metadata) as key from ${table.name} t where ${where} order by key limit ${maximumColumns}`,
     values,
@@ -148,11 +146,7 @@ async function metadataKeys(
 }
 
 /** The conditions on a row. Their values are added to `values`. */
-function rowConditions(
-  { table, index }: Omit<Source, 'session'>,
-  conditions: readonly Condition<never>[],
-  values: unknown[],
-): string[] {
+function rowConditions({ table, index, conditions }: Source, values: unknown[]): string[] {
   const column = (property: string) => `t.${table.columns.find((one) => one.property === property)?.name ?? property}`;
   const terms = termsOf(index, column, (value) => `$${values.push(value) + 1}`);
   return conditions.map((one) => conditionSql(one, terms));

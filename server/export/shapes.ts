@@ -20,19 +20,16 @@ import type { ExportedProposal } from './references.ts';
 export type Shape<Read, Shown = Read, Fields = Record<string, unknown>> = {
   /** Of a CSV file: fields of the document, with a dot for one inside an object; metadata follows. */
   columns: readonly string[];
-  /** The records of a page in groups, together with what the file needs from other records. */
-  complete(session: Session, orm: Database['orm'], page: Read[]): Iterable<Promise<Shown[]>>;
+  /** The records of a page in groups, together with what the file needs from other records; none if it needs nothing. */
+  complete?(session: Session, orm: Database['orm'], page: Read[]): Iterable<Promise<Shown[]>>;
   document(shown: Shown): Record<keyof Fields, unknown>;
 };
-
-const asRead = <Read>(_session: Session, _orm: Database['orm'], page: Read[]) => [Promise.resolve(page)];
 
 /** The columns that an import of the kind knows, starting with those that identify the record. */
 const columnsFor = (schema: z.ZodObject) => [...new Set(['id', 'externalId', ...columnsOf(schema)])];
 
 const customers: Shape<Customer, Customer, CustomerImport> = {
   columns: columnsFor(customerImport),
-  complete: asRead,
   document(customer) {
     const { id, externalId, erasedAt: _erased, updatedAt: _updated, etag: _etag, ...rest } = presentCustomer(customer);
     return { id, externalId, ...rest, website: customer.website };
@@ -41,7 +38,6 @@ const customers: Shape<Customer, Customer, CustomerImport> = {
 
 const items: Shape<Item, Item, ItemImport> = {
   columns: columnsFor(itemImport),
-  complete: asRead,
   document(item) {
     const { id, externalId, updatedAt: _updated, etag: _etag, ...rest } = presentItem(item);
     return { id, externalId, ...rest, imageUrl: item.imageUrl };
