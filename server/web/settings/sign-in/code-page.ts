@@ -51,9 +51,37 @@ async function show({ request, context }: PublicRequest, rejected?: Rejected): P
   if (!pending) return pathWith(path, { next });
   const { email, open } = pending;
   const members = open.length === 0 ? [] : await membersWithEmail(context.database.signIns, email);
+  // The organizations that need no code.
   const names = members.flatMap(({ id, organizationName }) => (open.includes(id) ? [organizationName] : []));
   const withRecovery = field(rejected?.body ?? request.query, 'with') === 'recovery';
-  return codePage({ email, open: names, next, withRecovery, rejected });
+  const action = pathWith(codePath, { next });
+  const problem = problemOf(rejected, 'code');
+  const what = withRecovery
+    ? 'Enter one of the recovery codes that you saved. Each works once.'
+    : 'Enter the code that your authenticator app shows for this service.';
+  const content = html`<p class="quiet">for ${email}</p>
+    ${failedNotice(rejected)}
+    <p>${what}</p>
+    <form method="post" action="${action}" novalidate>
+      ${withRecovery && hidden('with', 'recovery')}
+      ${withRecovery ? textField({ id: 'code', label: 'Recovery code', most: 40, autofocus: true, problem }) : codeField({ autofocus: true, problem })}
+      <button type="submit">Sign in</button>
+    </form>
+    <p class="quiet">
+      ${withRecovery ? html`<a href="${action}">Use the authenticator app</a>` : html`<a href="${pathWith(codePath, { with: 'recovery', next })}">Use a recovery code</a>`}
+      · <a href="${pathWith(path, { next })}">Back to sign-in</a>
+    </p>
+    <p class="quiet">
+      If you have neither, ask an admin of your organization to reset two-factor authentication on the Members page.
+    </p>
+    ${
+      names.length > 0 &&
+      html`<form method="post" action="${action}">
+        ${hidden('with', 'nothing')}
+        <button class="secondary outline" type="submit">Continue to ${names.join(', ')} without a code</button>
+      </form>`
+    }`;
+  return cardPage('Two-factor authentication', content, connectingTo(next));
 }
 
 async function finish(open: PublicRequest): Promise<string> {
@@ -80,44 +108,3 @@ async function finish(open: PublicRequest): Promise<string> {
 const wrongCode =
   'Incorrect code. Enter the one that the app shows now; each works once. If it fails again, check the clock of your phone.';
 const wrongRecovery = 'Incorrect recovery code. Each works once.';
-
-type CodeView = {
-  email: string;
-  /** The names of the organizations that need no code. */
-  open: string[];
-  /** Where to go after the sign-in. */
-  next: string;
-  withRecovery: boolean;
-  rejected: Rejected | undefined;
-};
-
-function codePage({ email, open, next, withRecovery, rejected }: CodeView): Page {
-  const action = pathWith(codePath, { next });
-  const problem = problemOf(rejected, 'code');
-  const what = withRecovery
-    ? 'Enter one of the recovery codes that you saved. Each works once.'
-    : 'Enter the code that your authenticator app shows for this service.';
-  const content = html`<p class="quiet">for ${email}</p>
-    ${failedNotice(rejected)}
-    <p>${what}</p>
-    <form method="post" action="${action}" novalidate>
-      ${withRecovery && hidden('with', 'recovery')}
-      ${withRecovery ? textField({ id: 'code', label: 'Recovery code', most: 40, autofocus: true, problem }) : codeField({ autofocus: true, problem })}
-      <button type="submit">Sign in</button>
-    </form>
-    <p class="quiet">
-      ${withRecovery ? html`<a href="${action}">Use the authenticator app</a>` : html`<a href="${pathWith(codePath, { with: 'recovery', next })}">Use a recovery code</a>`}
-      · <a href="${pathWith(path, { next })}">Back to sign-in</a>
-    </p>
-    <p class="quiet">
-      If you have neither, ask an admin of your organization to reset two-factor authentication on the Members page.
-    </p>
-    ${
-      open.length > 0 &&
-      html`<form method="post" action="${action}">
-        ${hidden('with', 'nothing')}
-        <button class="secondary outline" type="submit">Continue to ${open.join(', ')} without a code</button>
-      </form>`
-    }`;
-  return cardPage('Two-factor authentication', content, connectingTo(next));
-}
