@@ -1,5 +1,7 @@
 /** The rules for passwords, and how they are stored. */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import type { BinaryLike, ScryptOptions } from 'node:crypto';
+import { promisify } from 'node:util';
 
 export const passwordLength = { least: 12, most: 128 };
 
@@ -82,19 +84,15 @@ export async function verifyPassword({ hash, password }: { hash: string; passwor
   return key.length === expected.length && timingSafeEqual(key, expected);
 }
 
+const scryptOf = promisify<BinaryLike, BinaryLike, number, ScryptOptions, Buffer>(scrypt);
+
 // Two at a time: hashing runs in Node's thread pool, which file access and DNS lookups also need.
 const lanes: Promise<unknown>[] = [Promise.resolve(), Promise.resolve()];
 let turn = 0;
 
 function derive(password: string, salt: Buffer, { N, r, p }: typeof cost): Promise<Buffer> {
   const lane = (turn += 1) % lanes.length;
-  const work = () =>
-    new Promise<Buffer>((resolve, reject) => {
-      const options = { N, r, p, maxmem: 256 * N * r };
-      scrypt(password.normalize('NFKC'), salt, keyBytes, options, (error, key) =>
-        error ? reject(error) : resolve(key),
-      );
-    });
+  const work = () => scryptOf(password.normalize('NFKC'), salt, keyBytes, { N, r, p, maxmem: 256 * N * r });
   const result = (lanes[lane] ?? Promise.resolve()).then(work);
   lanes[lane] = result.catch(() => {});
   return result;

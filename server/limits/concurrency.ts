@@ -102,21 +102,15 @@ export class WorkLimiter {
   async #wait(running: Running, slot: Slot): Promise<void> {
     if (running.queue.length >= this.#most.waiting) throw new Problem('unavailable', { reason: 'busy' });
     const isTooLong = this.#expectedMs(running, slot.kind) > longestWaitMs;
-    await new Promise<void>((resolve, reject) => {
-      const waiting: Waiting = {
-        ...slot,
-        start() {
-          clearTimeout(timer);
-          resolve();
-        },
-      };
-      const giveUp = () => {
-        running.queue.splice(running.queue.indexOf(waiting), 1);
-        reject(new Problem('unavailable', { reason: 'busy' }));
-      };
-      const timer = setTimeout(giveUp, isTooLong ? rejectedAfterMs : longestWaitMs);
-      running.queue.push(waiting);
-    });
+    const { promise, resolve: start, reject } = Promise.withResolvers<void>();
+    const waiting = { ...slot, start };
+    running.queue.push(waiting);
+    const giveUp = () => {
+      running.queue.splice(running.queue.indexOf(waiting), 1);
+      reject(new Problem('unavailable', { reason: 'busy' }));
+    };
+    const timer = setTimeout(giveUp, isTooLong ? rejectedAfterMs : longestWaitMs);
+    await promise.finally(() => clearTimeout(timer));
   }
 
   #enter(running: Running, { keyId, kind }: Slot): void {
