@@ -3,13 +3,11 @@
  * no session, only a signed cookie, valid for a few minutes or until one of the passwords changes.
  */
 import { z } from 'zod';
-import type { Database } from '../database/orm.ts';
 import type { Secret } from '../text/signatures.ts';
 import { admitCode, clearCodeAttempts } from './attempts.ts';
 import type { CodeAttempt } from './attempts.ts';
 import { markOf, readPasswords } from './credentials.ts';
 import type { Credential } from './credentials.ts';
-import type { KnownDevices } from './known-devices.ts';
 import { logOwn, membersWithEmail } from './member-lookup.ts';
 import type { KnownMember } from './member-lookup.ts';
 import { noteCookie, signedCookie } from './session-cookie.ts';
@@ -17,7 +15,7 @@ import type { NoteCookie } from './session-cookie.ts';
 import { endSessions } from './sessions.ts';
 import type { Device, SessionOwner } from './sessions.ts';
 import { completeSignIn, logFailure, startNoted } from './sign-in-log.ts';
-import type { SignIns } from './sign-in.ts';
+import type { SignInParts } from './sign-in-log.ts';
 import { protect } from './two-factor.ts';
 import type { App, Clock, TwoFactor } from './two-factor.ts';
 
@@ -47,15 +45,7 @@ export type CodeResult =
   | { outcome: 'too_many'; waitSeconds: number }
   | { outcome: 'ended' };
 
-type Parts = {
-  database: Database;
-  signIns: SignIns;
-  twoFactor: TwoFactor;
-  devices: KnownDevices;
-  secret: Secret;
-  secure: boolean;
-  now: Clock;
-};
+type Parts = SignInParts & { twoFactor: TwoFactor; secret: Secret; secure: boolean; now: Clock };
 
 type Attempt = { code: string; device: Device };
 

@@ -34,16 +34,16 @@ export async function attemptSignIn(
 
 /** Someone who has proven who they are. */
 type Start = { email: string; owner: SessionOwner; device: Device };
-type Parts = { database: Database; devices: KnownDevices; signIns: SignIns };
+export type SignInParts = { database: Database; devices: KnownDevices; signIns: SignIns };
 
 /** Returns the cookies of a new session; undefined if the proof no longer suffices: see startSession(). */
-export const completeSignIn = (parts: Parts, start: Start): Promise<string[] | undefined> =>
+export const completeSignIn = (parts: SignInParts, start: Start): Promise<string[] | undefined> =>
   inTransaction(parts.database.signIns, (client) => startNoted(client, parts, start));
 
 /** The same within a transaction, so that a failure leaves no session that nobody can use. */
 export async function startNoted(
   client: Connection,
-  { devices, signIns }: Pick<Parts, 'devices' | 'signIns'>,
+  { devices, signIns }: Pick<SignInParts, 'devices' | 'signIns'>,
   { email, owner, device }: Start,
 ): Promise<string[] | undefined> {
   const token = await startSession(client, owner, device);

@@ -8,28 +8,22 @@ import { exchangeCode } from '../connect/codes.ts';
 import type { Exchange } from '../connect/codes.ts';
 import { resourceMetadata, serverMetadata } from '../connect/metadata.ts';
 import { OAuthError } from '../connect/oauth-error.ts';
-import type { Database } from '../database/orm.ts';
 import { forOrganization } from '../database/tenant.ts';
 import { hashKey } from '../keys/authenticate.ts';
+import type { CallerParts } from '../keys/caller.ts';
 import type { KeyDirectory } from '../keys/directory.ts';
 import { findKey } from '../keys/list.ts';
 import { revokeForClient } from '../keys/revoke.ts';
 import { networkOf } from '../limits/network.ts';
-import type { Shares } from '../limits/concurrency.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { Problem } from '../problems/problem.ts';
 import { readBody } from './body.ts';
-import type { Secret } from '../text/signatures.ts';
 import { rejectOtherMethods } from '../problems/method-not-allowed.ts';
 
-type Parts = {
-  database: Database;
+type Parts = CallerParts & {
   keys: KeyDirectory;
   /** Limits each network, because nobody is signed in here. */
   handshakes: RateLimiter;
-  shares: Shares;
-  secret: Secret;
-  baseUrl: () => string;
 };
 
 const maximumAgeSeconds = 300;
