@@ -46,19 +46,14 @@ type Described<Schema extends z.ZodObject, T extends Common, Row extends object,
   filters: Filters<z.output<Schema>, T>;
   present: (row: Row) => Body;
 };
-type ListOf<Schema extends z.ZodObject, T extends Common, Row extends object, Body> = Described<
-  Schema,
-  T,
-  Row,
-  Body
-> & {
-  defaults: Defaults;
-};
+type ListOf<Schema extends z.ZodObject, T extends Common, Row extends object, Body> = ReturnType<
+  typeof listOf<Schema, T, Row, Body>
+>;
 
 /** A list, with the defaults of its parameters. */
 export const listOf = <Schema extends z.ZodObject, T extends Common, Row extends object, Body>(
   list: Described<Schema, T, Row, Body>,
-): ListOf<Schema, T, Row, Body> => ({ ...list, defaults: defaultsOf(list.query) });
+) => ({ ...list, defaults: defaultsOf(list.query) });
 
 /** The filters that every list has. */
 export const commonFilters = <T extends Common>(kind: Kind) => ({
@@ -179,7 +174,7 @@ export function conditionsOf<Query, T extends object>(criteria: Record<string, u
 
 /** The conditions of a list's parsed query, for reads other than pages, such as exports. */
 export const conditionsIn =
-  <Schema extends z.ZodObject, T extends Common, Row extends object, Body>(list: ListOf<Schema, T, Row, Body>) =>
+  <Schema extends z.ZodObject, T extends Common, Row extends object>(list: ListOf<Schema, T, Row, unknown>) =>
   (query: Record<string, unknown>): Condition<never>[] =>
     conditionsOf(withoutDefaults(query, list.defaults), list.filters);
 

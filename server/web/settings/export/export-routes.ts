@@ -1,7 +1,7 @@
 /** Downloads of a snapshot of an organization's records, for admins. */
 import { v1 } from '../../../../contract/v1.ts';
 import { exportFormats, exportKinds, exportRecords } from '../../../export/export-records.ts';
-import type { ExportFormat, ExportKind } from '../../../export/export-records.ts';
+import type { ExportKind } from '../../../export/export-records.ts';
 import { createSemaphore } from '../../../export/semaphore.ts';
 import type { Semaphore } from '../../../export/semaphore.ts';
 import { spooled } from '../../../export/spool.ts';
@@ -20,13 +20,7 @@ import type { Change } from '../visit.ts';
 const snapshots = 2;
 const types = { csv: 'text/csv; charset=utf-8', jsonl: 'application/jsonl; charset=utf-8' };
 
-type ExportRequest = {
-  kind: ExportKind;
-  format: ExportFormat;
-  conditions: Condition<never>[];
-  /** Only the names of the filters: this goes into the audit log, and their values may be personal data. */
-  filters: readonly string[];
-};
+type ExportRequest = ReturnType<typeof exportRequestOf>;
 
 export function exportRoutes(guard: SessionGuard): void {
   /** The ids of organizations with a running export: each has one at a time. */
@@ -98,13 +92,14 @@ async function send(
   await sendPieces(response, all());
 }
 
-function exportRequestOf(body: unknown): ExportRequest {
+function exportRequestOf(body: unknown) {
   const kind = exportKinds.find((name) => name === field(body, 'kind'));
   const format = exportFormats.find((name) => name === field(body, 'format'));
   if (!kind || !format) throw new Problem('invalid', { sentence: 'Choose what to export and the format.' });
   const search = filtersOf(searchOf(field(body, 'filters')));
   if (field(body, 'since').trim() !== '')
     search.set('updatedSince', instantIn(body, 'since', 'Enter a date, such as 2026-03-01.'));
+  // Only the names of the filters: this goes into the audit log, and their values may be personal data.
   return { kind, format, conditions: conditionsFor(kind, search), filters: [...new Set(search.keys())] };
 }
 
