@@ -18,6 +18,7 @@ import { useWorld } from './world.ts';
 import type { Tenant } from './world.ts';
 import { waitingStatements } from './locks.ts';
 import { patientConnection } from './patient.ts';
+import { statementsDuring } from './statements.ts';
 
 /** Values that occur nowhere else in the database. */
 const person = {
@@ -88,6 +89,18 @@ const erase = (database: Database, tenant: Tenant, id: string, memberId: string 
 describe('erasing the only customer', () => {
   // In its own database, so the search finds no rows of other tests.
   const world = useWorld({ ownDatabase: true });
+
+  test('locks what mentions the customer, and reads it in parts', async () => {
+    const tenant = await world.organization();
+    const { id } = await createPerson(tenant);
+    const em = forOrganization(world.database, tenant.organization.id);
+    const statements = await statementsDuring(() => eraseCustomer(em, storedId('customer', id) ?? '', null));
+    const locking = statements.map(({ text }) => text).filter((text) => text.endsWith(' order by id for update'));
+    expect(locking.length).toBeGreaterThan(4);
+    // Only the ids: some organizations have more than fits into the memory.
+    expect(locking.filter((text) => !text.startsWith('select id from '))).toEqual([]);
+  });
+
   test('leaves no personal data anywhere in the database, and keeps ids and amounts', async () => {
     const tenant = await world.organization();
     const { id, updatedAt } = await createPerson(tenant);

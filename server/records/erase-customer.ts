@@ -27,6 +27,7 @@ import {
   uploadErasure,
 } from './erasure.ts';
 import type { Erasure } from './erasure.ts';
+import { inParts } from './in-parts.ts';
 import { publicId } from './public-id.ts';
 import { Redaction } from './redaction.ts';
 import { readOne } from './reader.ts';
@@ -164,18 +165,21 @@ async function eraseWhere<T extends { id: string }>(
 ): Promise<string[]> {
   const table = tableIn(scope, entity);
   const read = table.columns.map(({ name, property }) => `${name} as "${property}"`).join(', ');
-  const found = await scope[statements].query<T>(
-    `select ${read} from ${table.name} where organization_id = $1 and (${condition}) order by id for update`,
+  const found = await scope[statements].query<{ id: string }>(
+    `select id from ${table.name} where organization_id = $1 and (${condition}) order by id for update`,
     parameters,
   );
   const changed: string[] = [];
-  for (const row of found) {
+  const text = `select ${read} from ${table.name} where organization_id = $1 and id = any($2) order by id`;
+  const few = (some: readonly string[], mostBytes: number) => scope[statements].query<T>(text, [some], { mostBytes });
+  const ids = found.map(({ id }) => id);
+  for await (const row of inParts(ids, few)) {
     const changes = erasedFrom(erasure, row, redaction);
     const properties = table.differing(row, changes);
     if (properties.length === 0) continue;
     changed.push(row.id);
-    const { text, parameters: values } = table.update(properties, { derives: true });
-    await scope[statements].query(text, values(row, table.changed(row, changes)));
+    const update = table.update(properties, { derives: true });
+    await scope[statements].query(update.text, update.parameters(row, table.changed(row, changes)));
   }
   return changed;
 }
