@@ -89,7 +89,7 @@ async function* piecesOf(
   const read: AsyncIterable<Stored[]> = Readable.from(pagesOf(source, pages), { highWaterMark: 1 });
   for await (const page of read) {
     let longest = 0;
-    for (const group of shape.complete?.(source.session, orm, page) ?? [page]) {
+    for (const group of shape.complete?.(source.session, orm, page, format !== 'csv') ?? [page]) {
       let length = 0;
       let text = '';
       for (const record of await group) {

@@ -14,38 +14,49 @@ export type ExportedProposal = Proposal & {
 /** How many lines to read at a time; a proposal has up to 500. */
 const mostLines = 500;
 
-/** Reads the proposals in groups that have few lines in total. */
+/** Reads the proposals in groups that have few lines in total, or all at once without their lines. */
 export function* withReferences(
   session: Session,
   orm: Database['orm'],
   page: readonly Proposal[],
+  hasLines: boolean,
 ): Generator<Promise<ExportedProposal[]>> {
+  if (hasLines)
+    for (const group of groupsOf(page))
+      yield readLines(session, orm, group).then((lines) => referencesOf(session, group, lines));
+  else yield referencesOf(session, page, []);
+}
+
+function* groupsOf(page: readonly Proposal[]): Generator<Proposal[]> {
   let group: Proposal[] = [];
   let lines = 0;
   for (const proposal of page) {
     lines += proposal.lineItemCount;
     if (lines > mostLines) {
-      yield referencesOf(session, orm, group);
+      yield group;
       group = [];
       lines = proposal.lineItemCount;
     }
     group.push(proposal);
   }
-  yield referencesOf(session, orm, group);
+  yield group;
 }
 
-async function referencesOf(
-  session: Session,
-  orm: Database['orm'],
-  page: readonly Proposal[],
-): Promise<ExportedProposal[]> {
+async function readLines(session: Session, orm: Database['orm'], page: readonly Proposal[]): Promise<ProposalLine[]> {
   const table = recordTable(ProposalLine, () => orm);
   const rows = await session.query(
     `select ${table.selection} from proposal_lines t
      where t.organization_id = $1 and t.proposal_id = any($2) order by t.proposal_id, t.position`,
     [page.map(({ id }) => id)],
   );
-  const lines = rows.map((row) => table.parse(row));
+  return rows.map((row) => table.parse(row));
+}
+
+async function referencesOf(
+  session: Session,
+  page: readonly Proposal[],
+  lines: readonly ProposalLine[],
+): Promise<ExportedProposal[]> {
   const items = await externalIds(session, 'items', new Set(lines.map(({ itemId }) => itemId)));
   const customers = await externalIds(session, 'customers', new Set(page.map(({ customerId }) => customerId)));
   const shown = lines.map((line) => ({ ...line, itemExternalId: items.get(line.itemId ?? '') ?? null }));

@@ -21,7 +21,7 @@ export type Shape<Read, Shown = Read, Fields = Record<string, unknown>> = {
   /** Of a CSV file: fields of the document, with a dot for one inside an object; metadata follows. */
   columns: readonly string[];
   /** The records of a page in groups, together with what the file needs from other records; none if it needs nothing. */
-  complete?(session: Session, orm: Database['orm'], page: Read[]): Iterable<Promise<Shown[]>>;
+  complete?(session: Session, orm: Database['orm'], page: Read[], hasLines: boolean): Iterable<Promise<Shown[]>>;
   document(shown: Shown): Record<keyof Fields, unknown>;
 };
 

@@ -125,6 +125,18 @@ describe('an export', () => {
     );
   });
 
+  test('reads the lines of proposals only for JSON Lines: CSV has none', async () => {
+    const { tenant, importing } = await start();
+    await importing.rows('items', ...items);
+    await importing.rows('customers', awkward);
+    await importing.rows('proposals', ...proposals);
+    const readsLines = async (format: 'csv' | 'jsonl') => {
+      const statements = await statementsDuring(() => exported(tenant, { kind: 'proposals', format }));
+      return statements.some(({ text }) => text.includes('proposal_lines'));
+    };
+    expect({ csv: await readsLines('csv'), jsonl: await readsLines('jsonl') }).toEqual({ csv: false, jsonl: true });
+  });
+
   test('has the lines of the API, refers to other records by externalId, and reports its progress', async () => {
     const { tenant, importing } = await start();
     await importing.rows('customers', awkward);
