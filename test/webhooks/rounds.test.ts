@@ -21,12 +21,12 @@ async function roundsOf(notes: string): Promise<number[]> {
   const tenant = await world.organization();
   const receiver = await useReceiver();
   const sending: number[] = [];
-  receiver.respond(async (response) => {
+  const note = async () => {
     const count = `select count(*)::int from webhook_deliveries where organization_id = $1 and state = 'sending'`;
     const { rows } = await world.database.pool.query<{ count: number }>(count, [tenant.organization.id]);
     sending.push(rows[0]?.count ?? 0);
-    response.writeHead(204).end();
-  });
+  };
+  receiver.respond((response) => void note().then(() => response.writeHead(204).end()));
   await endpointTo(tenant, receiver, { events: ['customer.created'] });
   // In one transaction, so all of them are due at once.
   const customers = Array.from({ length: 22 }, (_, index) => ({ externalId: `C-${index}`, name: 'Ann', notes }));
