@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { patientConnection } from '../patient.ts';
 import { useReceiver } from '../webhooks/receiver.ts';
 import { allow, endpointTo, until, webhookWorld } from '../webhooks/scene.ts';
 import { useWorld } from '../world.ts';
@@ -92,7 +93,7 @@ test('an endpoint that was leased just before is released, so no other process h
   const receiver = await useReceiver();
   const { endpoint } = await endpointTo(await leasing.organization(), receiver);
   const { pool } = leasing.database;
-  const client = await pool.connect();
+  const client = await patientConnection(pool);
   await client.query('begin; lock table webhook_endpoints in exclusive mode');
   const waiting = `select from pg_locks where relation = 'webhook_endpoints'::regclass and not granted`;
   // The search for due endpoints waits for the lock.
