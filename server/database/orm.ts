@@ -6,7 +6,7 @@ import pg from 'pg';
 import { entities } from './entities.ts';
 import type { Organization } from '../entities/organization.ts';
 import { organizationFilter } from '../entities/owned.ts';
-import { Client, limitInactivity, releaseEndedConnections, stripStatementNames } from './pool.ts';
+import { beginWith, Client, limitInactivity, releaseEndedConnections, stripStatementNames } from './pool.ts';
 import { serverSettings, unlimitedTransactions, withOptions } from './server-settings.ts';
 import { StatementPool } from './statement-pool.ts';
 
@@ -76,9 +76,7 @@ const allConnections = readConnections + writeConnections + ormConnections + 2 *
 const fewest = 2;
 
 /** A pooler rejects options, but restores these two for each of its clients. */
-const poolerSettings = {
-  onConnect: async (client: pg.ClientBase) => void (await client.query('set timezone = UTC; set datestyle = ISO')),
-};
+const poolerSettings = 'set timezone = UTC; set datestyle = ISO';
 
 const connectionOptions = {
   Client,
@@ -124,7 +122,7 @@ export async function openDatabase(address: Address, options: OpenOptions = {}):
     driverOptions: {
       ...connectionTo(address, isLimited ? statementTimeoutMs.others : 0, options.migrator && migrationLockMs),
       ...connectionOptions,
-      onConnect: async (client: pg.ClientBase) => void (await client.query(unlimitedTransactions)),
+      ...beginWith(unlimitedTransactions, isLimited ? inactivityLimitMs : undefined),
       onPoolCreated: (created: pg.Pool) => void (pool = guarded(created, isLimited)),
     },
   });
@@ -173,7 +171,10 @@ function openPools(address: Address, { isLimited, pooler, share }: PoolOptions) 
       isSharing: isSharing && !pooler,
       // A pooler rejects unknown parameters, so there the limit is set on the role.
       ...(pooler
-        ? { connectionString: pooler.url, ...poolerSettings }
+        ? {
+            connectionString: pooler.url,
+            ...beginWith(poolerSettings, isLimited ? inactivityLimitMs : undefined),
+          }
         : connectionTo(address, isLimited ? timeoutMs : 0)),
       ...connectionOptions,
       max,
@@ -194,6 +195,6 @@ function openPools(address: Address, { isLimited, pooler, share }: PoolOptions) 
 
 function guarded<P extends pg.Pool>(pool: P, isLimited: boolean): P {
   releaseEndedConnections(pool);
-  if (isLimited) limitInactivity(pool, inactivityLimitMs);
+  if (isLimited) pool.on('connect', (client) => limitInactivity(client, inactivityLimitMs));
   return pool;
 }

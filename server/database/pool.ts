@@ -37,20 +37,26 @@ export function releaseEndedConnections(pool: pg.Pool): void {
  * Ends a connection on which nothing was sent or received for this long: the server is frozen, or the network broke the
  * connection silently. pg's own `query_timeout` would leave the connection in the pool, still waiting.
  */
-export function limitInactivity(pool: pg.Pool, limitMs: number): void {
-  pool.on('connect', (client) => {
-    const { stream } = client.connection;
-    stream.on('timeout', () => {
-      const seconds = Number(Reflect.get(stream, 'timeout')) / 1000;
-      const message = `The database sent nothing for ${seconds} seconds.`;
-      stream.destroy(Object.assign(new Error(message), { code: 'ETIMEDOUT' }));
-    });
-    changeInactivityLimit(client, limitMs);
+export function limitInactivity(client: Pick<pg.Client, 'connection'>, limitMs: number): void {
+  const { stream } = client.connection;
+  stream.on('timeout', () => {
+    const seconds = Number(Reflect.get(stream, 'timeout')) / 1000;
+    const message = `The database sent nothing for ${seconds} seconds.`;
+    stream.destroy(Object.assign(new Error(message), { code: 'ETIMEDOUT' }));
   });
+  changeInactivityLimit(client, limitMs);
 }
 
+/** Runs the first statement of a connection within the limit. A pool's event `connect` comes only after that statement. */
+export const beginWith = (text: string, limitMs: number | undefined) => ({
+  async onConnect(client: pg.ClientBase): Promise<void> {
+    if (client instanceof Client && limitMs !== undefined) limitInactivity(client, limitMs);
+    await client.query(text);
+  },
+});
+
 /** Sets another limit for one connection, for statements that may take longer than a request. */
-export function changeInactivityLimit({ connection }: pg.PoolClient, limitMs: number): void {
+export function changeInactivityLimit({ connection }: Pick<pg.Client, 'connection'>, limitMs: number): void {
   const { stream } = connection;
   if ('setTimeout' in stream && typeof stream.setTimeout === 'function') stream.setTimeout(limitMs);
 }
