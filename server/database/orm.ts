@@ -122,8 +122,8 @@ export async function openDatabase(address: Address, options: OpenOptions = {}):
     driverOptions: {
       ...connectionTo(address, isLimited ? statementTimeoutMs.others : 0, options.migrator && migrationLockMs),
       ...connectionOptions,
-      ...beginWith(unlimitedTransactions, isLimited ? inactivityLimitMs : undefined),
-      onPoolCreated: (created: pg.Pool) => void (pool = guarded(created, isLimited)),
+      ...beginWith(unlimitedTransactions, isLimited && inactivityLimitMs),
+      onPoolCreated: (created: pg.Pool) => void (pool = guarded(created, false)),
     },
   });
   const pools = openPools(address, { ...options, isLimited, share });
@@ -171,10 +171,7 @@ function openPools(address: Address, { isLimited, pooler, share }: PoolOptions) 
       isSharing: isSharing && !pooler,
       // A pooler rejects unknown parameters, so there the limit is set on the role.
       ...(pooler
-        ? {
-            connectionString: pooler.url,
-            ...beginWith(poolerSettings, isLimited ? inactivityLimitMs : undefined),
-          }
+        ? { connectionString: pooler.url, ...beginWith(poolerSettings, isLimited && inactivityLimitMs) }
         : connectionTo(address, isLimited ? timeoutMs : 0)),
       ...connectionOptions,
       max,
@@ -183,7 +180,7 @@ function openPools(address: Address, { isLimited, pooler, share }: PoolOptions) 
     if (pooler?.prepares === false) stripStatementNames(created);
     // An idle connection that ends is replaced when the next one is needed.
     created.on('error', () => undefined);
-    return guarded(created, isLimited);
+    return guarded(created, isLimited && !pooler);
   };
   return {
     reads: open(share(readConnections), statementTimeoutMs.reads, true),
@@ -193,6 +190,7 @@ function openPools(address: Address, { isLimited, pooler, share }: PoolOptions) 
   };
 }
 
+/** `isLimited`: unless a first statement sets the limit, see beginWith(). */
 function guarded<P extends pg.Pool>(pool: P, isLimited: boolean): P {
   releaseEndedConnections(pool);
   if (isLimited) pool.on('connect', (client) => limitInactivity(client, inactivityLimitMs));

@@ -48,9 +48,9 @@ export function limitInactivity(client: Pick<pg.Client, 'connection'>, limitMs: 
 }
 
 /** Runs the first statement of a connection within the limit. A pool's event `connect` comes only after that statement. */
-export const beginWith = (text: string, limitMs: number | undefined) => ({
+export const beginWith = (text: string, limitMs: number | false) => ({
   async onConnect(client: pg.ClientBase): Promise<void> {
-    if (client instanceof Client && limitMs !== undefined) limitInactivity(client, limitMs);
+    if (client instanceof Client && limitMs !== false) limitInactivity(client, limitMs);
     await client.query(text);
   },
 });

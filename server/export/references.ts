@@ -70,6 +70,7 @@ async function referencesOf(
 
 async function externalIds(session: Session, table: 'customers' | 'items', ids: ReadonlySet<string | null>) {
   const text = `select id, external_id from ${table} where organization_id = $1 and id = any($2)`;
-  const rows = await session.query(text, [[...ids].filter((id) => id !== null)]);
+  const known = [...ids].filter((id) => id !== null);
+  const rows = known.length === 0 ? [] : await session.query(text, [known]);
   return new Map(rows.map(([id, externalId]) => [String(id), typeof externalId === 'string' ? externalId : null]));
 }
