@@ -7,6 +7,7 @@ import { entities } from './entities.ts';
 import type { Organization } from '../entities/organization.ts';
 import { organizationFilter } from '../entities/owned.ts';
 import { beginWith, Client, limitInactivity, releaseEndedConnections, stripStatementNames } from './pool.ts';
+import { connectionLifeSeconds } from './prepared.ts';
 import { serverSettings, unlimitedTransactions, withOptions } from './server-settings.ts';
 import { StatementPool } from './statement-pool.ts';
 
@@ -82,8 +83,7 @@ const connectionOptions = {
   Client,
   application_name: 'proposal-api',
   connectionTimeoutMillis: 5_000,
-  // A connection in constant use would otherwise stay on a server that is no longer the primary.
-  maxLifetimeSeconds: 60,
+  maxLifetimeSeconds: connectionLifeSeconds,
   keepAlive: true,
   keepAliveInitialDelayMillis: 10_000,
 };

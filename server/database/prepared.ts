@@ -4,6 +4,9 @@ import type pg from 'pg';
 import type { OrganizationId } from '../entities/owned.ts';
 import { parserOf, Statement } from './statement.ts';
 
+/** A connection in constant use would otherwise stay on a server that is no longer the primary, and keep every plan. */
+export const connectionLifeSeconds = 60;
+
 const unchanged = (text: string) => text;
 /** For pg's own queries. */
 export const typeParsers = { getTypeParser: (type: number) => parserOf(type) ?? unchanged };
@@ -17,19 +20,36 @@ export async function queryRows<Row extends object>(
   return (await client.query<Row>({ text, values, types: typeParsers })).rows;
 }
 
-const mostNames = 400;
+/** Per generation. */
+const mostNames = 200;
 
-/** Names a pool's statements. Each connection keeps their plans, so beyond `mostNames` texts, the rest run unnamed. */
+/**
+ * Names a pool's statements. Each connection keeps their plans, so only the texts of two generations have names; others
+ * run unnamed. A new generation begins when the last one is full and older than any connection, so that rarely used texts
+ * make room for others.
+ */
 export class StatementNames {
-  readonly #names = new Map<string, string>();
+  #names = new Map<string, string>();
+  #former: ReadonlyMap<string, string> = new Map();
+  #sinceMs = Number.NEGATIVE_INFINITY;
 
-  /** Derived from the text, so processes that share connections through a pooler never mean different statements. */
   of(text: string): string | undefined {
     const known = this.#names.get(text);
-    if (known || this.#names.size >= mostNames) return known;
-    const name = `read-${hash('sha256', text, 'base64url').slice(0, 32)}`;
+    if (known) return known;
+    const former = this.#former.get(text);
+    if (this.#names.size >= mostNames && !this.#begin(performance.now())) return former;
+    // Derived from the text, so processes that share connections through a pooler never mean different statements.
+    const name = former ?? `read-${hash('sha256', text, 'base64url').slice(0, 32)}`;
     this.#names.set(text, name);
     return name;
+  }
+
+  #begin(nowMs: number): boolean {
+    if (nowMs < this.#sinceMs + connectionLifeSeconds * 1000) return false;
+    this.#former = this.#names;
+    this.#names = new Map();
+    this.#sinceMs = nowMs;
+    return true;
   }
 }
 

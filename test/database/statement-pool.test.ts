@@ -1,8 +1,9 @@
 /** Statements that share a connection fail independently; parameters and rows arrive as they were sent. */
 import fc from 'fast-check';
-import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { OpenedDatabase } from '../../server/database/orm.ts';
+import { StatementNames } from '../../server/database/prepared.ts';
 import { Statement, TooManyBytes } from '../../server/database/statement.ts';
 import { inTransaction } from '../../server/database/transaction.ts';
 import { cleanupsAfterAll, ownDatabase } from '../database.ts';
@@ -134,11 +135,32 @@ test('returns any text as it was sent, in rows of any length', async () => {
   await fc.assert(sent, { numRuns: 60 });
 });
 
-test('names at most 400 statements, so no connection keeps more plans', async () => {
-  const { names } = database.reads;
-  const texts = Array.from({ length: 401 }, (_, index) => `select ${index}`);
-  const named = texts.map((text) => names.of(text));
-  expect(new Set(named.slice(0, 400)).size).toBe(400);
-  expect(named[400]).toBeUndefined();
-  expect(names.of('select 0')).toBe(named[0]);
+describe('the names of statements', () => {
+  const named = (names: StatementNames, kind: string, count = 200) =>
+    Array.from({ length: count }, (_, index) => names.of(`select '${kind}', ${index}`)).filter(Boolean);
+  const text = (kind: string) => `select '${kind}', 0`;
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+  });
+
+  test('are at most 400, so no connection keeps more plans', () => {
+    const names = new StatementNames();
+    const both = [...named(names, 'one'), ...named(names, 'two')];
+    expect(new Set(both).size).toBe(400);
+    expect(names.of('select 1')).toBeUndefined();
+    expect(['one', 'two'].map((kind) => names.of(text(kind)))).toEqual([both[0], both[200]]);
+  });
+
+  test('pass to other statements once every connection that knows them is closed', () => {
+    const names = new StatementNames();
+    const given = [...named(names, 'one'), ...named(names, 'two')];
+    vi.advanceTimersByTime(59_999);
+    expect(names.of(text('three'))).toBeUndefined();
+    vi.advanceTimersByTime(1);
+    expect(named(names, 'three').length).toBe(200);
+    expect(names.of(text('one'))).toBeUndefined();
+    expect(named(names, 'two')).toEqual(given.slice(200));
+  });
 });
