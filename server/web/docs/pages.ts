@@ -1,5 +1,6 @@
 /** Every page of the documentation: the guides, then the reference; and lists of them for search engines and agents. */
 import { readFileSync } from 'node:fs';
+import { once } from '../../../contract/once.ts';
 import { ownFile, readVersion } from '../../files.ts';
 import { escapeHtml } from '../html.ts';
 import { fillBlocks } from './blocks.ts';
@@ -12,7 +13,7 @@ import type { ReferencePage } from './reference/pages.ts';
 export const pages: readonly ReferencePage[] = [
   ...guides.map((guide) => ({ ...guide, markdown: () => readGuide(guide) })),
   ...referencePages(),
-];
+].map((page) => ({ ...page, markdown: once(page.markdown) }));
 
 /** A guide in Markdown, with its generated parts. */
 function readGuide({ slug }: Guide): string {
