@@ -224,10 +224,11 @@ describe.runIf(hasChromium)('in a browser', () => {
     await page.getByLabel('Currency').fill('EUX');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.locator('#currency-problem').waitFor();
+    await page.getByLabel('Name of the organization').fill('Umbrella Group');
     await page.getByRole('link', { name: 'Usage', exact: true }).click();
     await page.getByRole('heading', { name: 'Usage', exact: true }).waitFor();
     await page.goBack();
-    expect(await page.getByLabel('Name of the organization').inputValue()).toBe('Umbrella');
+    expect(await page.getByLabel('Name of the organization').inputValue()).toBe('Umbrella Group');
     await page.getByRole('link', { name: 'Usage', exact: true }).click();
     await page.getByRole('heading', { name: 'Usage', exact: true }).waitFor();
     await page.getByRole('link', { name: 'API Keys', exact: true }).click();

@@ -118,6 +118,18 @@ describe('every form', async () => {
     });
   }
 
+  test('says in the title of its page that it was rejected', async () => {
+    // Of its own: some of these forms do something even if they are empty.
+    const { fill, visiting } = await scene(plain);
+    const titles = new Map<string, string | undefined>();
+    for (const path of paths.filter((one) => !one.endsWith('/sign-out'))) {
+      const { text } = await visiting.post(fill(path), { csrfToken: await visiting.csrfToken() });
+      if (/-problem" role="alert"/.test(text)) titles.set(path, /<title>(.*?) ·/.exec(text)?.[1]);
+    }
+    expect([...titles.keys()]).toEqual(expect.arrayContaining(['/sign-in', '/api-keys', '/webhooks', '/imports']));
+    for (const [path, title] of titles) expect([path, title]).toEqual([path, expect.stringMatching(/^Error: ./)]);
+  });
+
   const withoutSession = ['/sign-in', '/sign-in/code', '/sign-out', '/password', '/forgot-password'];
   const behindSession = paths.filter((path) => !withoutSession.includes(path));
 

@@ -79,4 +79,7 @@ export const cardPage = (title: string, content: Html, more?: Partial<Page>): Pa
   ...more,
 });
 
+/** The page of a form whose input was rejected. The title says so, because a screen reader reads it first. */
+export const rejectedPage = (page: Page, status: number): Page => ({ ...page, title: `Error: ${page.title}`, status });
+
 export const pageNotFound = () => new Problem('unknown', { sentence: 'There is no page at this URL.' });

@@ -11,7 +11,7 @@ import { forgedForm, formOfOtherSession, isFromOurPage } from './csrf.ts';
 import { field } from './fields.ts';
 import type { Rejected } from './fields.ts';
 import { sendPage } from './layout.ts';
-import { pathWith } from './page.ts';
+import { pathWith, rejectedPage } from './page.ts';
 import { rejectTooMany } from './visit.ts';
 import type { SettingsServices } from './services.ts';
 import type { Change, Params, PublicRequest, Result, Visit } from './visit.ts';
@@ -120,7 +120,7 @@ async function submit<Sender extends PublicRequest>(sender: Sender, form: FormOf
     if (!again || !isSettingsProblem(problem) || !isSolvable(problem)) throw problem;
     sender.response.set(problem.headers);
     const result = await again(sender, { problem, body: sender.request.body });
-    return typeof result === 'object' ? { ...result, status: problem.status } : result;
+    return typeof result === 'object' ? rejectedPage(result, problem.status) : result;
   }
 }
 

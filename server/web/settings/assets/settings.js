@@ -16,7 +16,7 @@ if (document.querySelector('.notice.done')) history.replaceState(null, '', locat
 // A form that was not processed shows again what the same person typed: after signing in again, an error, no response, or
 // leaving the page.
 const who = document.querySelector('.who, [data-who]')?.textContent;
-const whose = document.title + who;
+const whose = document.title.replace('Error: ', '') + who;
 const typed = history.state ?? JSON.parse(sessionStorage.getItem('typed'));
 const [navigation] = performance.getEntriesByType('navigation');
 const isBack = navigation?.type === 'back_forward';

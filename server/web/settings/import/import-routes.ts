@@ -12,7 +12,7 @@ import { importGone } from '../../../uploads/uploads.ts';
 import { sendPieces } from '../download.ts';
 import { field, uuidPattern } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
-import { pageNotFound } from '../page.ts';
+import { pageNotFound, rejectedPage } from '../page.ts';
 import type { Page } from '../page.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { requireAdminVisit, sentenceFor } from '../visit.ts';
@@ -112,7 +112,7 @@ async function chooseColumns(change: Change): Promise<Page | string> {
   const upload = { ...found, mapping: choices };
   const { faults, questions } = planOf(upload);
   if (faults.length > 0 || questions.length > 0)
-    return { ...(await showImports(change, { upload, mapping: mappingSection(change, upload) })), status: 422 };
+    return rejectedPage(await showImports(change, { upload, mapping: mappingSection(change, upload) }), 422);
   await change.context.uploads.choose(whoOf(change), found.id, choices);
   return path;
 }

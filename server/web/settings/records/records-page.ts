@@ -5,7 +5,7 @@ import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { exportFormatLabels, hidden, selectField, textField } from '../fields.ts';
 import { postForm } from '../forms.ts';
-import { pageLinks, pathWith, sectionPage } from '../page.ts';
+import { pageLinks, pathWith, rejectedPage, sectionPage } from '../page.ts';
 import type { Page, Section } from '../page.ts';
 import { notice, responsiveTable, teamNotice } from '../sections.ts';
 import type { Visit } from '../visit.ts';
@@ -27,7 +27,8 @@ export function recordsPage(visit: Visit, view: View): Page {
   const isRejected = typeof found === 'string';
   const content = html`${searchForm(view)} ${isRejected ? notice('failed', found) : results(visit, view, found)}`;
   const lead = isRejected ? '' : ofCustomer(view, found);
-  return sectionPage(sectionOf(kind), lead, content, isRejected ? { status: 400 } : {});
+  const page = sectionPage(sectionOf(kind), lead, content);
+  return isRejected ? rejectedPage(page, 400) : page;
 }
 
 /** The customer whose proposals are listed: each of them names it. */
