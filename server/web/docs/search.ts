@@ -1,4 +1,6 @@
 /** Search over the guides, section by section; the page needs no script. */
+import MiniSearch from 'minisearch';
+import { stemmer } from 'stemmer';
 import { fold } from '../../entities/fold.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
@@ -6,70 +8,62 @@ import { guideUrl } from './guides.ts';
 import type { Guide } from './guides.ts';
 import { sectionsOf } from './markdown.ts';
 
-type Entry = { guide: Guide; title: string; id: string; text: string; folded: string; words: ReadonlySet<string> };
-export type Index = readonly Entry[];
+type Entry = { id: number; guide: Guide; title: string; anchor: string; text: string };
+export type Index = { entries: readonly Entry[]; engine: MiniSearch<Entry> };
 
 const maximumResults = 20;
 const maximumLength = 100;
 
-/** `sources` are the pages in Markdown, with their generated parts. */
-export function buildIndex(sources: Iterable<{ guide: Guide; source: string }>): Index {
-  return [...sources].flatMap(({ guide, source }) =>
-    sectionsOf(source).map(({ id, title, text }) => {
-      const folded = fold(`${title} ${text}`);
-      return { guide, title, id, text, folded, words: wordsOf(folded) };
-    }),
-  );
-}
-
-/** `webhooks` and `webhook`, `retry` and `retries`, `round` and `rounding` are the same word. */
-const stem = (word: string) =>
-  word.length > 3 ? word.replace(/(?<=.{3})(?:ing|ed|es|s)$/, '').replace(/(?<=.{3})(?:ie|e|y|i)$/, '') : word;
-const wordsOf = (text: string) => new Set((text.match(/[\p{L}\p{N}_]+/gu) ?? []).map(stem));
-/** Words this short occur inside many longer ones: `go`, `sso`. */
-const isShort = (word: string) => /^[\p{L}\p{N}]{1,3}$/u.test(word);
-
+/** `How do I rotate a key?` is about `rotate` and `key`. */
 const fillers: ReadonlySet<string> = new Set(
-  'a an and are can did do does for from happen happens how i in is it my of on or the to what when where which why with'.split(
+  'a an and are by can did do does for from happen happens how i in is it my of on or the to what when where which why with'.split(
     ' ',
   ),
 );
 
-/** The words that tell what is searched for: `how do I rotate a key?` is about `rotate` and `key`. */
-function topicOf(query: string): string[] {
-  const words = fold(query).match(/[^\s?!"“”,;]+/g) ?? [];
-  const telling = words.filter((word) => !fillers.has(word));
-  return telling.length > 0 ? telling : words;
+const wordsOf = (text: string): string[] => fold(text).match(/[\p{L}\p{N}_]+/gu) ?? [];
+
+/** The overview mentions every page, and the reference every field; the page that explains it is the better result. */
+function weightOf(slug: string): number {
+  if (slug === '') return 0.5;
+  return slug.startsWith('reference') ? 0.7 : 1;
 }
 
-/** The sections that contain every word. Matches in titles come first, and whole words before parts of words. */
-function find(index: Index, typed: readonly string[]): Entry[] {
-  if (typed.length === 0) return [];
-  return index
-    .filter(({ folded, words }) =>
-      typed.every((word) => words.has(stem(word)) || (!isShort(word) && folded.includes(word))),
-    )
-    .map((entry) => ({ entry, score: scoreOf(entry, typed) }))
-    .toSorted((left, right) => right.score - left.score)
-    .slice(0, maximumResults)
-    .map(({ entry }) => entry);
+/** `sources` are the pages in Markdown, with their generated parts. */
+export function buildIndex(sources: Iterable<{ guide: Guide; source: string }>): Index {
+  const entries = [...sources]
+    .flatMap(({ guide, source }) => sectionsOf(source).map((section) => ({ ...section, guide })))
+    .map(({ id: anchor, title, text, guide }, id) => ({ id, guide, title, anchor, text }));
+  const engine = new MiniSearch<Entry>({
+    fields: ['title', 'page', 'text'],
+    extractField: (entry, field) => String(field === 'page' ? entry.guide.title : Reflect.get(entry, field)),
+    tokenize: wordsOf,
+    processTerm: (word) => !fillers.has(word) && stemmer(word),
+    searchOptions: {
+      combineWith: 'AND',
+      boost: { title: 6, page: 2 },
+      // Length matters less than by default: a long section explains more, rather than repeating itself.
+      bm25: { k: 1.2, b: 0.4, d: 0.5 },
+      prefix: (word) => word.length > 3,
+      boostDocument: (id) => weightOf(entries[Number(id)]?.guide.slug ?? ''),
+    },
+  });
+  engine.addAll(entries);
+  return { entries, engine };
 }
 
-function scoreOf({ guide, title, words }: Entry, typed: readonly string[]): number {
-  const inTitle = fold(title);
-  const titleWords = wordsOf(inTitle);
-  const scoreOfWord = (word: string) =>
-    (titleWords.has(stem(word)) ? 10 : 0) + (inTitle.includes(word) ? 2 : 0) + (words.has(stem(word)) ? 3 : 0);
-  // The overview mentions every page; the page itself is the better result.
-  const start = guide.slug === '' ? -5 : Number(inTitle === typed.join(' '));
-  return typed.reduce((score, word) => score + scoreOfWord(word), start);
+/** The sections that contain every word, or one that is spelled much like it if none contains the word itself. */
+function find({ entries, engine }: Index, query: string): Entry[] {
+  const exact = engine.search(query);
+  const found = exact.length > 0 ? exact : engine.search(query, { fuzzy: (word) => word.length > 4 && 0.25 });
+  return found.flatMap(({ id }) => entries[Number(id)] ?? []).slice(0, maximumResults);
 }
 
 /** The content of the page for a query. */
 export function searchResults(index: Index, parameter: unknown, root: string): { query: string; content: Html } {
   const query = typeof parameter === 'string' ? parameter.trim().slice(0, maximumLength) : '';
-  const words = topicOf(query);
-  const found = find(index, words);
+  const words = wordsOf(query).filter((word) => !fillers.has(word));
+  const found = find(index, query);
   const count =
     found.length === 1 ? '1 section' : `${found.length === maximumResults ? 'The first ' : ''}${found.length} sections`;
   const content = html`<h1>Search</h1>
@@ -79,9 +73,9 @@ export function searchResults(index: Index, parameter: unknown, root: string): {
     ${found.length === 0 && query !== '' && html`<p>Try fewer or different words, or browse the menu. Every operation and field is in the <a href="${root}/docs/reference">reference</a>.</p>`}
     <ol class="results">
       ${found.map(
-        ({ guide, title, id, text }) =>
+        ({ guide, title, anchor, text }) =>
           html`<li>
-            <a href="${guideUrl(guide.slug, root)}${id === '' ? '' : `#${id}`}">${title}</a>
+            <a href="${guideUrl(guide.slug, root)}${anchor === '' ? '' : `#${anchor}`}">${title}</a>
             <span class="in">${guide.title}</span>
             <p>${excerpt(text, words)}</p>
           </li>`,
@@ -90,10 +84,12 @@ export function searchResults(index: Index, parameter: unknown, root: string): {
   return { query, content };
 }
 
-/** The part of the text around the first matching word. */
+/** The part of the text around the first matching word, as it was typed or in another form. */
 function excerpt(text: string, words: readonly string[]): string {
   const lower = text.toLowerCase();
-  const places = words.map((word) => lower.indexOf(word)).filter((place) => place > 0);
+  const places = words
+    .flatMap((word) => [word, stemmer(word)].map((form) => lower.indexOf(form)))
+    .filter((at) => at > 0);
   const start = Math.max(0, Math.min(...places) - 60);
   // Whole words only.
   const from = places.length === 0 || start === 0 ? 0 : text.indexOf(' ', start) + 1;
