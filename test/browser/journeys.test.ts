@@ -195,6 +195,9 @@ describe.runIf(hasChromium)('in a browser', () => {
   test('a form that was rejected, or not sent at all, keeps what was typed when the browser comes back to it', async () => {
     const tenant = await world.organization();
     const page = await screen.openFor(await someone(world, tenant, 'admin'), world.url);
+    // Safari does not tell a page its status.
+    await page.addInitScript('delete PerformanceResourceTiming.prototype.responseStatus');
+    await page.reload();
     const name = page.getByLabel('Name', { exact: true });
     await name.fill('Rejected');
     await page.locator('form.stack input[name=csrfToken]').evaluate((one: { value: string }) => (one.value = ''));

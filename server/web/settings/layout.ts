@@ -53,7 +53,7 @@ export function sendPage(response: Response, page: Page, visit?: Visit): void {
   response.status(status).send(print(page, visit).html);
 }
 
-function print({ title, main, current, isChanging }: Page, visit: Visit | undefined) {
+function print({ title, main, current, isChanging, status = 200 }: Page, visit: Visit | undefined) {
   const signed = current && visit;
   return html`<!doctype html>
     <html lang="en">
@@ -68,7 +68,7 @@ function print({ title, main, current, isChanging }: Page, visit: Visit | undefi
         <script src="${pathOf('script')}" defer></script>
         ${isChanging && html`<noscript><meta http-equiv="refresh" content="3; url=${current ?? ''}" /></noscript>`}
       </head>
-      <body>
+      <body ${status >= 400 && html`data-rejected`}>
         <a class="skip" href="#main">Skip to the content</a>
         ${signed ? signedHeader(signed, current) : openHeader}
         <main id="main" class="${signed ? 'wide' : 'narrow'}" tabindex="-1">${main}</main>

@@ -21,7 +21,7 @@ const typed = history.state ?? JSON.parse(sessionStorage.getItem('typed'));
 const [navigation] = performance.getEntriesByType('navigation');
 const isBack = navigation?.type === 'back_forward';
 // A rejected form is the response to a POST: going back to it, or reloading, requests the page instead.
-const isRejected = navigation?.responseStatus >= 400;
+const isRejected = 'rejected' in document.body.dataset;
 if (document.forms.length > 0 && isRejected)
   history.replaceState(typed && { ...typed, isUnprocessed: true }, '', location.href);
 const sent = [...document.forms].find(({ action }) => action === typed?.action);
