@@ -578,12 +578,15 @@ describe('an import', () => {
   test('is rejected while another one is running', async () => {
     const { tenant, visiting } = await start();
     await check(visiting, 'externalId,name\nC-1,Ana\n');
+    await setState(tenant, `state = 'checking', active_at = now()`);
+    const checking = words((await visiting.get('/settings/imports')).text);
+    expect(checking).toContain('You can close this page; the check continues.');
     await setState(
       tenant,
       `state = 'importing', active_at = now(), bytes_read = 12, bytes_total = 24, rows_read = 3000`,
     );
     expect(words((await visiting.get('/settings/imports')).text)).toMatch(
-      /Importing customers.csv 50%, 3,000 rows .*If you cancel it, the rows that it has imported are kept\./,
+      /Importing customers.csv 50%, 3,000 rows You can close this page; the import continues\. If you cancel it, the rows that it has imported are kept\./,
     );
     for (const late of [await upload(visiting, 'externalId,name\nC-2,Bo\n'), await press(visiting, 'start', tenant)]) {
       expect(late.status).toBe(409);

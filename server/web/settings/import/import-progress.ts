@@ -13,26 +13,27 @@ import type { Visit } from '../visit.ts';
 
 const pathOf = ({ id }: Upload) => `/settings/imports/${id}`;
 const rows = (number: number) => `${count(number)} ${number === 1 ? 'row' : 'rows'}`;
-const working: Partial<Record<Upload['state'], string>> = {
-  uploading: 'Uploading',
-  checking: 'Checking',
-  importing: 'Importing',
+const working: Partial<Record<Upload['state'], [title: string, note: string]>> = {
+  uploading: ['Uploading', 'Keep this page open until the upload finishes.'],
+  checking: ['Checking', 'You can close this page; the check continues.'],
+  importing: [
+    'Importing',
+    'You can close this page; the import continues. If you cancel it, the rows that it has imported are kept.',
+  ],
 };
 
 /** The script refreshes the part with `data-live` until the page no longer has one in this state. */
 export function workingSection(visit: Visit, upload: Upload): Html {
   const { state, fileName, bytesRead, bytesTotal, rowsRead } = upload;
+  const [title, note] = working[state] ?? [];
   const percent = bytesTotal === 0 ? 0 : Math.floor((bytesRead / bytesTotal) * 100);
   const content = html`<div data-live="${state}">
-      <progress value="${percent}" max="100" aria-label="${working[state]}"></progress>
+      <progress value="${percent}" max="100" aria-label="${title}"></progress>
       <p>${percent}%${state !== 'uploading' && `, ${rows(rowsRead)}`}</p>
     </div>
-    <p class="quiet">
-      ${state === 'uploading' ? 'Keep this page open until the upload finishes.' : 'You can close this page; the import continues.'}
-      ${state === 'importing' && 'If you cancel it, the rows that it has imported are kept.'}
-    </p>
+    <p class="quiet">${note}</p>
     ${buttonForm(visit, `${pathOf(upload)}/discard`, 'Cancel')}`;
-  return card('import', html`${working[state]} ${fileName}`, content);
+  return card('import', html`${title} ${fileName}`, content);
 }
 
 export function checkedSection(visit: Visit, upload: Upload, hasRejects: boolean): Html {
