@@ -24,7 +24,7 @@ export type ClientOptions = {
   maxRetries?: number | undefined;
   /** Called after each attempt, for logs and metrics. */
   onAttempt?: ((attempt: Attempt) => void) | undefined;
-  /** Called before each wait for another attempt, which can take up to a minute when the rate limit is exceeded. */
+  /** Called before each wait for another attempt, which takes about a minute when the rate limit is exceeded. */
   onWait?: ((wait: Wait) => void) | undefined;
   /** @internal How to wait between attempts; tests do not wait. */
   sleep?: Sleep | undefined;
@@ -67,7 +67,7 @@ export function createCall(clientOptions: ClientOptions): Call {
     onWait,
     ...others
   } = clientOptions;
-  // JavaScript callers can misspell an option, such as timeoutMs.
+  // JavaScript callers can misspell an option, which would be ignored.
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw new TypeError(`createClient has no option ${unknown}`);
   checkLimits(defaultTimeoutMs, defaultRetries);

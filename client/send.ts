@@ -151,7 +151,7 @@ const reasons: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'the connection was closed before the response was complete',
 };
 
-/** Runtimes wrap the real cause of a failed `fetch`, some of them twice. In Jest, the errors are of another realm. */
+/** Runtimes wrap the real cause of a failed `fetch`, some of them twice. In Jest, they come from another realm. */
 function reasonOf(cause: unknown): string {
   const chain: object[] = [];
   for (let one = cause; isObject(one) && chain.length < 5; one = Reflect.get(one, 'cause')) chain.push(one);

@@ -15,7 +15,7 @@ const otherNames: Readonly<Record<string, string[]>> = {
   TR: ['Turkey'],
   US: ['USA', 'America'],
 };
-/** The same in files to import: names that a search need not find, such as those of ISO 3166. */
+/** Other names that an import accepts but a search does not, such as those of ISO 3166. */
 const furtherNames: Readonly<Record<string, string[]>> = {
   AE: ['UAE'],
   BO: ['Bolivia, Plurinational State of'],

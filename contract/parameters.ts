@@ -40,7 +40,7 @@ export function textParameter(max: number, schema: Schema, parse: Parse<string> 
 /** Searches ignore all other punctuation. */
 const searched = /[^\p{P}]|[%_@#&*]/u;
 
-/** A comma ends a word even if no space follows it. A dash or slash alone is no word. */
+/** A comma ends a word even if no space follows it. A dash or slash alone is not a word. */
 export const wordsIn = (q: string): string[] =>
   q.split(/[\s,]+/).filter((word) => searched.test(word.normalize('NFKD')));
 

@@ -7,7 +7,7 @@ import type { Failure } from './text.ts';
 /** TypeScript types that a value may have besides the published one: only the typed client offers them. */
 export const alsoAccepted = z.registry<{ alsoAccepts: readonly string[] }>();
 
-/** A caller's metadata may have any of these names, but only texts and null as values. */
+/** Metadata may have a key `params`, too, but its value is text or null, never an object. */
 function isFailure(result: unknown): result is Failure {
   return typeof result === 'object' && result !== null && 'params' in result && result.params instanceof Object;
 }

@@ -20,7 +20,7 @@ function codePoints(value: string): number {
   return count;
 }
 
-/** The UTF-16 units of so many code points before they are normalized: each has up to 2, and is composed from up to 4. */
+/** The most UTF-16 units of this many code points before normalization: up to 4 parts each, of up to 2 units. */
 export const unitsOf = (length: number): number => 8 * length;
 /** No script needs more combining marks on one letter (UAX 15 calls such text stream-safe). */
 const mostMarks = 30;

@@ -69,7 +69,7 @@ export function explain(response: Response, z: Z): Response {
   throw new z.errors.Error(sentence, code, status);
 }
 
-/** A problem of the API or an error of its OAuth; {} if the content is not JSON, such as a proxy's HTML. */
+/** A problem of the API or an OAuth error; {} if the content is not JSON, such as a proxy's HTML. */
 function problemOf(content: string): { sentence?: string; code?: string } {
   try {
     const {

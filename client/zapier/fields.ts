@@ -50,7 +50,7 @@ export const outputField = (field: Field, primary: readonly string[] = []): obje
   ...(primary.includes(field.name) && { primary: true }),
 });
 
-/** Pairs are no output fields, because people choose their keys. */
+/** Pairs are not output fields, because people choose their keys. */
 export const isOutput = ({ kind }: Field): boolean => kind !== 'pairs';
 
 const isEmpty = (value: unknown) =>

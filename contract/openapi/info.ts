@@ -52,7 +52,7 @@ URL is 404 \`route_not_found\`, and an unsupported method is 405 \`method_not_al
 ## Rate limit
 
 ${limit} requests per key in any ${windowSeconds} seconds; further requests get 429 with \`Retry-After: ${windowSeconds}\`. A rejected request does
-not count. The \`RateLimit\` header of every response says how many are left.
+not count. The \`RateLimit\` header says how many are left.
 
 ## Versions
 

@@ -80,7 +80,7 @@ function schemaFor30(schema: Schema): Schema {
 }
 
 /**
- * Generators of 3.0 leave out the `-` when they make names from values: `-name` would have the same one as `name`. In 3.1,
+ * Generators of 3.0 leave out the `-` when they make names from values: `-name` would get the name of `name`. In 3.1,
  * Kubb names an enumeration with such names after its parameter alone, so those of several lists would collide.
  */
 function valueNames({ enum: values = [] }: Schema) {

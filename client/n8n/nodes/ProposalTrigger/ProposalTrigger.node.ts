@@ -1,4 +1,4 @@
-/** Starts a workflow by polling for what changed since the last time. It finds records in their current state. */
+/** Starts a workflow by polling for what changed since the last poll. It finds records in their current state. */
 import { NodeConnectionTypes } from 'n8n-workflow';
 import type { INodeType, INodeTypeDescription, IPollFunctions } from 'n8n-workflow';
 import { polledEvents, polls } from '../../contract';
@@ -41,7 +41,7 @@ export class ProposalTrigger implements INodeType {
       return records.length === 0 ? null : [this.helpers.returnJsonArray(records)];
     }
     const memory = this.getWorkflowStaticData('node');
-    // A workflow that was just switched on, or waits for another event now, starts with what happens from now on.
+    // A workflow that was just activated, or whose event was changed, starts with what happens from now on.
     if (memory.event !== event) {
       Object.assign(memory, await begin(this, poll), { event });
       return null;

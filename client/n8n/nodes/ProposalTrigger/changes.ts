@@ -9,7 +9,7 @@ type Page = {
   pagination: { hasMore: boolean; nextCursor: string | null };
   syncedThrough: string | null;
 };
-/** What the workflow remembers: the time from which to ask, the records that it has seen, and where the next poll continues. */
+/** What the workflow remembers: the time to read from, the records already seen, and where the next poll continues. */
 export type Memory = { since: string; seen: string[]; cursor: string };
 
 const start = '1970-01-01T00:00:00.000Z';
