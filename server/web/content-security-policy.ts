@@ -1,4 +1,4 @@
-/** The Content-Security-Policy of a page: everything is `'self'` or `'none'`, except for what a page opens or leaves out. */
+/** The Content-Security-Policy of a page: everything is `'self'` or `'none'`, except for what it relaxes or omits. */
 
 const strictest = {
   'default-src': "'none'",

@@ -20,7 +20,7 @@ export const sendErrorPage: ErrorRequestHandler = (error: unknown, { originalUrl
   sendPage(response, { ...page, current: sectionAt(originalUrl), ...connectingTo(originalUrl) }, visit);
 };
 
-/** Errors of the form parser have a `status`; so does that of a path that cannot be decoded. */
+/** Errors of the form parser have a `status`; so does the URIError of a path that cannot be decoded. */
 function formProblem(error: unknown): Problem | undefined {
   if (error instanceof URIError) return pageNotFound();
   const status: unknown = error instanceof Error && 'status' in error ? error.status : undefined;

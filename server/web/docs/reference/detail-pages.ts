@@ -60,7 +60,7 @@ function responseSection({ responses }: Operation): string[] {
   });
   const [example] = successes.flatMap(([, { content = {} }]) => Object.values(content).map((media) => media.example));
   const everywhere =
-    'Every response also has a request id and the remaining rate limit: see [headers](/docs/reference/headers).';
+    'Responses also have a request id and the remaining rate limit: see [headers](/docs/reference/headers).';
   return [
     '## Response',
     lines.join('\n'),

@@ -61,7 +61,7 @@ async function show(visit: Visit, { done, rejected }: { done?: Html | string | u
   return sectionPage(path, lead, content, connectingTo(field(visit.request.query, 'next')));
 }
 
-/** After a sign-in with a recovery code, with a link to the page that it was to lead to. */
+/** The confirmation; after a sign-in with a recovery code, it links to the requested page. */
 function whatWasDone({ request: { query } }: Visit): Html | string | undefined {
   const [done, next] = [sentenceFor(sentences, field(query, 'done')), field(query, 'next')];
   return done === undefined || next === ''

@@ -65,7 +65,7 @@ async function showSetUp(visit: Visit, rejected?: Rejected): Promise<Page | stri
   if ((await readPasswords(context.database.signIns, [visit.member.id])).length === 0) return withoutPasswordPage;
   const [known, next] = [field(rejected?.body ?? request.query, 'offer'), field(request.query, 'next')];
   const offer = context.twoFactor.offer(visit.sessionId, known);
-  // In the URL, too: phones load the page again when people come back from the app, which has this key by then.
+  // In the URL, too: phones reload the page when people return from the app, which already has this key.
   if (!rejected && offer.sealed !== known) return pathWith(setUp, { offer: offer.sealed, next });
   return setUpPage(visit, { offer, isRequired: needsTwoFactor(visit), next, rejected });
 }
@@ -118,7 +118,7 @@ async function protectedBy({ memberships, context }: Change, { id }: App): Promi
   return memberships.filter(({ memberId }) => apps.some((app) => app.id === id && app.memberId === memberId));
 }
 
-/** Checks the password; of the code, only that one was entered. */
+/** Checks the password, but of the code only whether one was entered. */
 function checkPassword(change: Change): Promise<Credential[]> {
   const { body } = change.request;
   if (field(body, 'current') === '') throw wrong('current', 'Enter your password.');

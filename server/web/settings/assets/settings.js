@@ -1,6 +1,6 @@
 /* Enhancements only: every page works without this file. */
 
-// A new key is the response to a POST: reloading leads on, as its link does, instead of sending the form again.
+// A new key is the response to a POST: reloading follows the page's link instead of sending the form again.
 const onward = document.querySelector(':is([data-secret], [data-onward]) a[href^="/"]');
 if (onward) {
   history.replaceState(null, '', onward.href);
@@ -10,7 +10,7 @@ if (onward) {
   });
 }
 
-// Reloading must not say again what was done.
+// Reloading must not repeat the confirmation.
 if (document.querySelector('.notice.done')) history.replaceState(null, '', location.pathname);
 
 // A form that was not processed shows again what the same person typed: after signing in again, an error, no response, or
@@ -137,7 +137,7 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
   });
 }
 
-// An import or its check has ended, so the page was loaded again: the outcome takes the focus, and screen readers read it.
+// An import or its check has ended, so the page was reloaded: the outcome takes the focus, and screen readers read it.
 if (sessionStorage.getItem('ended')) {
   sessionStorage.removeItem('ended');
   const outcome = document.querySelector('.notice.failed, #ended, #import');
@@ -145,7 +145,7 @@ if (sessionStorage.getItem('ended')) {
   outcome?.focus();
 }
 
-// Shows the progress of what runs on the server; once it has ended, or goes on to the next step, loads the whole page again.
+// Shows the progress of what runs on the server; once it ends or reaches the next step, reloads the whole page.
 async function follow(pauseMs) {
   const shown = document.querySelector('[data-live]');
   if (!shown) return;

@@ -31,7 +31,7 @@ export const readColumnsForm = express.urlencoded({ extended: false, limit: '256
 // Loaded when someone first opens the page: most processes never import.
 const importer = () => import('./mapping.ts');
 
-/** Without it, the outcome of the import before would look like that of the one that was canceled. */
+/** Without it, the outcome of an earlier import would look like that of the canceled one. */
 const sentences = { discarded: 'The file was discarded. Rows that had already been imported are kept.' };
 
 export function importRoutes(guard: SessionGuard): void {

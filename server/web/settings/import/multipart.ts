@@ -9,7 +9,7 @@ import { slowRequests } from '../../../limits/slow-requests.ts';
 import { uploadBounds } from '../../../uploads/files.ts';
 import { interrupted } from '../../../uploads/runner.ts';
 
-/** `isCut` tells whether the form ended in the middle of the file. */
+/** `isCut`: whether the form ended in the middle of the file. */
 export type ReceivedFile = { name: string; stream: Readable; isTooLarge: () => boolean; isCut: () => boolean };
 
 const timeouts = { idleMs: 30_000, wholeMs: 15 * 60_000 };

@@ -138,8 +138,8 @@ async function setRole(change: Change): Promise<string> {
 
 async function remove(change: Change): Promise<string> {
   const removed = await removeMember(change.em, change.member, subjectOf(change));
-  const goesOn = change.memberships.length > 1;
-  if (removed.id === change.member.id) return goesOn ? `${homePath}?left` : '/settings/sign-in?after=left';
+  const hasOthers = change.memberships.length > 1;
+  if (removed.id === change.member.id) return hasOthers ? `${homePath}?left` : '/settings/sign-in?after=left';
   return `${path}?removed=${publicId('member', removed.id)}`;
 }
 
