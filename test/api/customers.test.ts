@@ -153,7 +153,7 @@ describe('POST /v1/customers', () => {
     const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'v']));
     const { metadata } = await create(tenant, { name: 'x', metadata: { ...many(50), none: null } });
     expect(metadata).toEqual(many(50));
-    // Also if something else is wrong.
+    // Even if something else is wrong.
     expect(await createErrors(tenant, { email: 'x', metadata: many(51) })).toEqual([
       '/email invalid_email',
       '/metadata too_many_items',

@@ -66,7 +66,7 @@ describe('GET /v1/proposals/{proposalId}', () => {
     expect(after.data).toEqual({ ...body, etag: after.etag, customer: { ...body.customer, name: 'Åsa B.' } });
   });
 
-  test('has another ETag for a customer that was changed again after a restore or failover lost its last change', async () => {
+  test('has a different ETag if its customer was changed again after a restore or failover lost the last change', async () => {
     const tenant = await world.organization();
     const { customers, proposals } = tenant.client;
     const customer = await customers.create({ name: 'Åsa', externalId: 'C-1' });

@@ -1,6 +1,6 @@
 /**
  * The cost of a request compared with a minimal server that sends the same bytes (yardstick.ts), and how responses slow
- * down as an organization grows. README.md says how to read the results. Nothing here fails for being slow.
+ * down as an organization grows. README.md says how to read the results. Slow results are not failures.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

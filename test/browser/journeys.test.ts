@@ -46,7 +46,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     await other.reload();
     await other.getByRole('button', { name: 'Show new password' }).click();
     await expect.poll(() => other.locator('#announcement').textContent()).toBe('The password is shown.');
-    // Its name says what it does; with a state besides, “Hide, pressed” would be read.
+    // Its name says what it does; with a state as well, “Hide, pressed” would be read.
     const hide = other.getByRole('button', { name: 'Hide new password' });
     expect(await hide.getAttribute('aria-pressed')).toBeNull();
     await other.getByLabel('New password').fill(password);
@@ -67,7 +67,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     await page.getByLabel('Role').selectOption('admin');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Jo Kim is now an admin.').waitFor();
-    // Reloading must not say it again.
+    // Reloading must not repeat it.
     await page.waitForURL(`${world.url}/settings/members`);
     await expectSound(page);
 
@@ -248,7 +248,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     expect(await name.inputValue()).toBe('Skipped');
   });
 
-  test('a form that was sent in vain, or left, shows again what was entered, and undoes nothing', async () => {
+  test('a form that was left, or sent without success, keeps what was entered, and undoes nothing', async () => {
     const tenant = await world.organization();
     const admin = await someone(world, tenant, 'admin');
     const page = await screen.openFor(admin, world.url);
@@ -284,7 +284,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     expect(await listEndpoints(tenant.em())).toMatchObject([{ name: 'Zapier', events: ['item.updated'] }]);
   });
 
-  test('after an incorrect password, going back opens the sign-in page, which still leads where it was to lead', async () => {
+  test('after an incorrect password, going back opens the sign-in page, which still leads to the requested page', async () => {
     const admin = await someone(world, await world.organization(), 'admin');
     const page = await screen.open();
     await visitPath(page, 'members');

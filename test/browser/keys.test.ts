@@ -169,7 +169,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     expect(await page.evaluate('document.activeElement.localName')).toBe('body');
   });
 
-  test('an application that connects may send the browser on to another site', async () => {
+  test('an application that connects may redirect the browser to another site', async () => {
     const { tenant } = await scene(world);
     const application = createServer(({ url = '', headers }, response) => {
       const { port } = new URL(`http://${headers.host}`);

@@ -251,7 +251,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     await expectSound(page);
   });
 
-  test('once a file is uploaded, a page that shows it says that it is checked', async () => {
+  test('once a file is uploaded, a page that shows it says that it is being checked', async () => {
     const { tenant, page } = await scene();
     const [{ id: organizationId }, { id: memberId }] = [tenant.organization, tenant.admin];
     const uploaded = { kind: 'customers', fileName: 'customers.csv', mapping: {}, memberId, bytesTotal: 100 } as const;

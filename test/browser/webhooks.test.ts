@@ -30,7 +30,7 @@ describe.runIf(hasChromium)('webhooks in a browser', () => {
     await page.getByRole('link', { name: 'Done' }).click();
     await page.getByRole('button', { name: 'Send a test' }).click();
     await page.locator('.notice:focus', { hasText: 'Sending starts within seconds' }).waitFor();
-    // From here on, reloading does not say it again.
+    // From here on, reloading does not repeat it.
     await page.waitForURL(({ search }) => search === '');
     await until(() => typesOf(receiver), ['endpoint.test']);
     await expect.poll(async () => (await page.reload()) && page.getByText('Delivered').count()).toBe(1);

@@ -402,7 +402,7 @@ describe('responses that are not from the API', () => {
     expect(String(await caught(proxied.me.get()))).toContain('/v1/me: no response: proxy is asleep');
   });
 
-  test('a refused connection says so in Jest, whose fetch throws errors of another realm', async () => {
+  test('a refused connection says so in Jest, whose fetch throws errors from another realm', async () => {
     const thrown = "Object.assign(new TypeError('fetch failed'), { cause: { code: 'ECONNREFUSED', message: '' } })";
     const fetch = () => Promise.reject(runInNewContext(thrown));
     const client = createClient({ baseUrl: 'http://localhost', apiKey, fetch, maxRetries: 0 });

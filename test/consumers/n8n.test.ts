@@ -242,7 +242,7 @@ describe('the polling trigger', () => {
     n8n.poller('proposalTrigger', { authentication: 'apiKey', event }, credentialsOf(tenant));
   const names = (records: any) => records?.map(({ name, number }: any) => name ?? number) ?? [];
 
-  test('reports each change once, from the moment that it is switched on', async () => {
+  test('reports each change once, from the moment that it is activated', async () => {
     const tenant = await world.organization();
     const { body: ann } = await tenant.call('POST', '/v1/customers', { name: 'Ann' });
     const [updated, created] = [waitingFor(tenant, 'customer.updated'), waitingFor(tenant, 'customer.created')];
@@ -256,7 +256,7 @@ describe('the polling trigger', () => {
     expect([await updated(), await created()]).toEqual([null, null]);
   });
 
-  test('reports nothing of an import that was done before it is switched on, whose records have one time', async () => {
+  test('reports nothing of an import that ended before it was activated, whose records share one time', async () => {
     const tenant = await world.organization();
     const rows = ['Ann', 'Berta', 'Cleo'].map((name) => ({ externalId: name, name }));
     await importInto(world, tenant).rows('customers', ...rows);
@@ -267,7 +267,7 @@ describe('the polling trigger', () => {
     expect([names(await updated()), names(await created())]).toEqual([['Dora'], ['Dora']]);
   });
 
-  test('reports more changes than it may ask for in a minute, over several polls', async () => {
+  test('reports more changes than it may request in a minute, over several polls', async () => {
     const tenant = await world.organization();
     const credentials = credentialsOf(tenant);
     const created = n8n.poller('proposalTrigger', { authentication: 'apiKey', event: 'customer.created' }, credentials);
@@ -289,7 +289,7 @@ describe('the polling trigger', () => {
     await importInto(world, tenant).rows('customers', ...rows);
   };
 
-  test('starts again when it waits for another event, even in the middle of a backlog', async () => {
+  test('starts over when its event is changed, even in the middle of a backlog', async () => {
     const tenant = await world.organization();
     const parameters = { authentication: 'apiKey', event: 'customer.created' };
     const poll = n8n.poller('proposalTrigger', parameters, credentialsOf(tenant));

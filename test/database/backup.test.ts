@@ -367,7 +367,7 @@ test('removes what an earlier command that was killed left behind, but not what 
   expect((await readdir(folder)).toSorted()).toEqual(kept.toSorted());
 });
 
-test('is not made of a database without the tables', async () => {
+test('rejects a database without the tables', async () => {
   const output = new PassThrough();
   await expect(writeBackup({ url: await target() }, output)).rejects.toThrow(
     'the database is empty: there is nothing to back up',

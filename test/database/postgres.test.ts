@@ -79,7 +79,7 @@ describe('the embedded database', () => {
     await second.close();
     await expect(serverPid(dataDir)).rejects.toThrow('ENOENT');
     await expect.poll(() => isAlive(pid)).toBe(false);
-    // The end of this process would stop a server that others use by then.
+    // The end of this process would stop a server that others are using.
     expect(process.listenerCount('exit')).toBe(listeners);
   });
 

@@ -90,7 +90,7 @@ test('does not limit transactions of exports, imports, backups and migrations', 
   expect(pool.totalCount).toBe(0);
 });
 
-test('has the server close a connection that is cut off within a minute', () => {
+test('has the server close, within a minute, a connection that is cut off', () => {
   const limit = (what: string) => Number(new RegExp(`tcp_${what}=(\\d+)`).exec(serverSettings(0))?.[1]);
   expect(limit('keepalives_idle') + limit('keepalives_interval') * limit('keepalives_count')).toBe(60);
   expect(limit('user_timeout') / 1000).toBe(60);

@@ -70,7 +70,7 @@ test('sends nothing more on a connection on which a statement has failed', async
   const [first] = await run('select pg_backend_pid() as pid');
   await expect(run('select 1 / 0')).rejects.toThrow('division by zero');
   expect(await run('select pg_backend_pid() as pid')).not.toEqual([first]);
-  // Not even while others are under way there. Nothing is repeated on another connection meanwhile.
+  // Not even while others are running there. Meanwhile, nothing is repeated on another connection.
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   const lock = await patientConnection(database.pool);

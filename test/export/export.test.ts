@@ -376,7 +376,7 @@ test('the command writes a file in the format of its name, and compresses it if 
   const folder = await mkdtemp(join(tmpdir(), 'proposal-api-export-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const [csv, compressed, lines] = ['c.csv', 'c.CSV.GZ', 'c.ndjson.gz'].map((name) => join(folder, name));
-  // Nobody else could read it, and that stays so.
+  // No one else could read it, and that must not change.
   await writeFile(String(csv), '', { mode: 0o600 });
   for (const file of [csv, compressed, lines])
     expect(

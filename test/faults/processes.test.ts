@@ -27,7 +27,7 @@ import type { Tally } from './writers.ts';
 
 const cleanups = cleanupsAfterAll();
 
-test('time in which a process itself was frozen is no silence of its workers', async () => {
+test('a process that was itself frozen does not take its workers for silent', async () => {
   let ended = 0;
   const silence = watchSilence(3, () => (ended += 1), 20);
   onTestFinished(silence.close);

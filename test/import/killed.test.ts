@@ -118,7 +118,7 @@ const jobOf = (tenant: Tenant, file: string, task: Job['task']): Job => ({
   remembered: null,
 });
 
-test('a process that was told to stop gets no other job, even if it ended the last one', async () => {
+test('a process that was told to stop gets no other job, even if it finished the last one', async () => {
   const tenant = await world.organization();
   const processes = new ImportProcesses();
   const outcomeOf = (content: string, signal: AbortSignal) =>

@@ -127,7 +127,7 @@ test('a row is rejected if several records have the email address that it is mat
   });
 });
 
-test('rows with one sku are noted, by which the later one wins', async () => {
+test('rows that are matched by the same sku are noted, and the later one wins', async () => {
   const tenant = await world.organization();
   const { rows } = importInto(world, tenant, { choices: { match: 'sku' } });
   const item = { type: 'product', name: 'Tea', unitPrice: '1' };

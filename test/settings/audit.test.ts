@@ -223,7 +223,7 @@ test('a change is recorded with its previous value', async () => {
   expect(previous('webhook_changed')).toBe(url);
 });
 
-describe('a change to what is already so', () => {
+describe('a change to the current value', () => {
   // A process with another secret would switch the endpoint off.
   const alone = useWorld({ ownDatabase: true, authSecret });
 

@@ -311,7 +311,7 @@ describe('an import', () => {
     );
   });
 
-  test('does not start if the columns have been given another meaning since, and shows the new result', async () => {
+  test('does not start if the columns have been mapped differently since, and shows the new result', async () => {
     const { tenant, visiting } = await start();
     const seen = await check(visiting, 'externalId,name,notes\nC-1,Ana,Bo\n');
     await choose(visiting, tenant, ['externalId', 'notes', 'name']);
@@ -369,7 +369,7 @@ describe('an import', () => {
     expect(asked).toMatch(/externalId column is missing.*Which record does a row change\?.*Firma.*E-Mail/);
   });
 
-  test('does not take a row for the names of the columns, or its kind for another', async () => {
+  test('does not take a row for the names of the columns, or one kind for another', async () => {
     const visiting = await admin(await world.organization());
     const asked = words(await check(visiting, 'Kd.-Nr.;Firma;Ort\n1;Name;Stadt\n'));
     expect(asked).toContain('What is in customers.csv?');
@@ -521,7 +521,7 @@ describe('an import', () => {
     expect([await sendParts(30), await sendParts(31), await sendParts(20_000)]).toEqual([303, 400, 400]);
   });
 
-  test('whose file turns out to be too large is not a shorter one', async () => {
+  test('whose file turns out to be too large is not imported in part', async () => {
     const { tenant } = await start();
     const uploads = new Uploads({ database: world.database, folder: uploadFolder, report: () => () => undefined });
     const who = { organization: tenant.organization, actor: tenant.admin };
@@ -939,7 +939,7 @@ describe('an import', () => {
     const { id = '' } = (await rowOf(tenant)) ?? {};
     const who = { organization: tenant.organization, actor: tenant.admin };
     await expect(uploads.start(who, id)).rejects.toThrow('This server no longer has the file.');
-    // Nor can this one store any: a file that is not accepted is not replaced either.
+    // Nor can it store one: an upload that fails does not replace the one before it.
     await rm(elsewhere, { recursive: true });
     await writeFile(elsewhere, 'not a folder');
     const file = { kind: 'customers', fileName: 'a.csv', size: 1 } as const;

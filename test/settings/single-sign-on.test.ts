@@ -121,7 +121,7 @@ describe('with a provider', () => {
     expect(await auditLog(world, tenant, ['sign_in'])).toEqual([]);
   });
 
-  test('goes by the verified address at each sign-in, even if it is now a different member’s', async () => {
+  test('uses the verified address at each sign-in, even if it is now a different member’s', async () => {
     const [one, other] = [await invited(world), await invited(world)];
     provider.people.set('mover', { email: one.member.email, verified: true });
     const visiting = visit(world.url);
@@ -263,7 +263,7 @@ describe('with a provider that lies', () => {
     provider.lies = lies;
     const location = await returnFrom(visiting, url, changed);
     provider.lies = {};
-    // Each start serves for one callback, even one that fails.
+    // Each start is good for one callback, even one that fails.
     expect(visiting.cookie('/settings/oidc/callback')).not.toContain('settings.oidc=');
     return location;
   }
@@ -359,7 +359,7 @@ describe('with a provider that lies', () => {
     expect(await placeOf()).toBe('/moved');
   });
 
-  test('that named no page to sign in at, or another place for tokens, is asked again by the next sign-in', async () => {
+  test('that named no sign-in page, or a wrong token endpoint, is asked again at the next sign-in', async () => {
     const token = { email, email_verified: true };
     // The configuration that was read before leads to an error.
     expect(await attempt({ denied: '/token' })).toBe(failedAt);

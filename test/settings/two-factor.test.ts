@@ -144,7 +144,7 @@ describe('turning it on', () => {
     await expect.poll(() => mailsTo(member).join()).toContain('was turned on.');
   });
 
-  test('waits for a change of the password, by which a sign-in ends, or a new session, and gives recovery codes only once', async () => {
+  test('waits for a password change, which ends a sign-in, and for a new session, and gives recovery codes only once', async () => {
     const { member, again } = await someoneInTwo(world);
     await givePassword(world, again);
     const { database } = world;
@@ -592,7 +592,7 @@ describe('a person in two organizations', () => {
     expect((await enter(left, codeAt(other.secret, nowMs))).status).toBe(303);
   });
 
-  test('opens nothing that another app has come to protect while the code is accepted', async () => {
+  test('does not open what another app begins to protect while the code is being accepted', async () => {
     const { second, member, again, secret } = await twice();
     await resetBy(second, again);
     const visiting = await begin(member);

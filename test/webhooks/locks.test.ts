@@ -280,7 +280,7 @@ test('an endpoint waits for its own next delivery, and not for those of another'
   expect((await nextDue(database.pool, found.target, 30)).at).toBeNull();
 });
 
-test('the search for changes forgets only what imports of its own organization stored before what is next', async () => {
+test('the search for changes forgets only what imports of its own organization stored before its position', async () => {
   const [own, other] = [await scene(), await scene()];
   const { pool } = database;
   const until = '2020-01-02T00:00:00Z';

@@ -212,7 +212,7 @@ describe('while the host of an endpoint is looked up', () => {
     return { begun: begun.promise, end: ended.resolve, parts: { ...parts, destinations } };
   }
 
-  test('the API of its organization goes on', async () => {
+  test('the API of its organization keeps working', async () => {
     const { em, admin, client } = await world.organization();
     let id = '';
     for (const save of [createEndpoint, changeEndpoint]) {
@@ -226,7 +226,7 @@ describe('while the host of an endpoint is looked up', () => {
     }
   });
 
-  test('a change by someone else stays', async () => {
+  test('a change by someone else is kept', async () => {
     const { em, admin } = await world.organization();
     const url = 'https://93.184.216.34/';
     const { id } = (await createEndpoint(em(), admin, { ...fields, url }, parts)).endpoint;

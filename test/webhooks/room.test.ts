@@ -24,7 +24,7 @@ test('each gets its turn, and no search for due endpoints fails', async () => {
   expect(world.log.filter(({ error }) => error !== undefined)).toEqual([]);
 });
 
-test('failing ones get a limited part of the room, and working ones the rest', async () => {
+test('failing ones get a limited share of the slots, and working ones the rest', async () => {
   const tenant = await cautious.organization();
   const order: string[] = [];
   const add = async (
@@ -57,7 +57,7 @@ test('failing ones get a limited part of the room, and working ones the rest', a
   await until(() => order.includes('waiting'), true);
 });
 
-test('an organization gets its part of the room, no matter how many of its endpoints are slow', async () => {
+test('an organization gets no more than its share of the slots, no matter how many of its endpoints are slow', async () => {
   const [slow, other] = [await fair.organization(), await fair.organization()];
   const receivers = [await useReceiver(), await useReceiver()];
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
