@@ -74,8 +74,8 @@ async function showErasure(visit: Visit): Promise<Page> {
   return questionPage(visit, {
     title: `Erase the personal data of ${record.name ?? record.id}?`,
     text: html`<p>
-        <strong>This cannot be undone.</strong> Name, addresses, email, phone, notes, tags, metadata and external ID are
-        erased from the customer,
+        <strong>This cannot be undone.</strong> Name, addresses, email, phone, website, tax ID, notes, tags, metadata
+        and external ID are erased from the customer,
         ${proposals > 0 && `${proposals === 1 ? 'its proposal' : `its ${count(proposals)} proposals`},`} the search,
         stored responses, webhook deliveries and the audit log.
       </p>
