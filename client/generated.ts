@@ -35,7 +35,7 @@ export type Me = {
     maskedKey: string;
     /** When the key was created. */
     createdAt: string;
-    /** When the key was last used, to the minute. */
+    /** When the key was last used, give or take a minute; `null` if never. */
     lastUsedAt: string | null;
     /** When the key stops working; `null` if it works until it is revoked. */
     expiresAt: string | null;
@@ -449,17 +449,17 @@ export type ListedProposal = {
   notes: string | null;
   /** Terms that the customer sees. */
   terms: string | null;
-  /** When the proposal was first sent; `null` if that has not happened. */
+  /** When the proposal was first sent; `null` if not yet, or if unknown. */
   sentAt: string | null;
-  /** When the proposal was first viewed by the customer; `null` if that has not happened. */
+  /** When the proposal was first viewed by the customer; `null` if not yet, or if unknown. */
   viewedAt: string | null;
-  /** When the proposal was first accepted; `null` if that has not happened. */
+  /** When the proposal was first accepted; `null` if not yet, or if unknown. */
   acceptedAt: string | null;
-  /** When the proposal was first declined; `null` if that has not happened. */
+  /** When the proposal was first declined; `null` if not yet, or if unknown. */
   declinedAt: string | null;
-  /** When the proposal first expired; `null` if that has not happened. */
+  /** When the proposal first expired; `null` if not yet, or if unknown. */
   expiredAt: string | null;
-  /** When the proposal was first canceled; `null` if that has not happened. */
+  /** When the proposal was first canceled; `null` if not yet, or if unknown. */
   canceledAt: string | null;
   /** The person who accepted the proposal. */
   acceptedBy: {
@@ -711,17 +711,17 @@ export type Proposal = {
   notes: string | null;
   /** Terms that the customer sees. */
   terms: string | null;
-  /** When the proposal was first sent; `null` if that has not happened. */
+  /** When the proposal was first sent; `null` if not yet, or if unknown. */
   sentAt: string | null;
-  /** When the proposal was first viewed by the customer; `null` if that has not happened. */
+  /** When the proposal was first viewed by the customer; `null` if not yet, or if unknown. */
   viewedAt: string | null;
-  /** When the proposal was first accepted; `null` if that has not happened. */
+  /** When the proposal was first accepted; `null` if not yet, or if unknown. */
   acceptedAt: string | null;
-  /** When the proposal was first declined; `null` if that has not happened. */
+  /** When the proposal was first declined; `null` if not yet, or if unknown. */
   declinedAt: string | null;
-  /** When the proposal first expired; `null` if that has not happened. */
+  /** When the proposal first expired; `null` if not yet, or if unknown. */
   expiredAt: string | null;
-  /** When the proposal was first canceled; `null` if that has not happened. */
+  /** When the proposal was first canceled; `null` if not yet, or if unknown. */
   canceledAt: string | null;
   /** The person who accepted the proposal. */
   acceptedBy: {

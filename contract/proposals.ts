@@ -68,7 +68,7 @@ const customerSummary = z
 
 export const eventTimes = ['sentAt', 'viewedAt', 'acceptedAt', 'declinedAt', 'expiredAt', 'canceledAt'] as const;
 const happened = (what: string, example?: string) =>
-  fields.timestamp(`When the proposal ${what}; \`null\` if that has not happened.`, example).nullable();
+  fields.timestamp(`When the proposal ${what}; \`null\` if not yet, or if unknown.`, example).nullable();
 /** The example proposal was accepted, so the times of the other outcomes are null. */
 const notYet = <T extends z.ZodType>(field: z.ZodNullable<T>) => field.meta({ examples: [null] });
 
