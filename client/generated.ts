@@ -427,8 +427,8 @@ export type ListedProposal = {
   /** The id of the customer; `null` on a draft or canceled proposal without one. */
   customerId: string | null;
   /**
-   * The customer, with its current details. Fields besides id, name, companyName, email and phone are present only with
-   * `include=customer`.
+   * The customer, with its current details. Fields besides id, name, companyName, email, phone and erasedAt are present
+   * only with `include=customer`.
    */
   customer: ListedCustomer | null;
   /** ISO 4217 currency code, in upper case. */
@@ -500,8 +500,8 @@ export type ListedProposal = {
 };
 
 /**
- * The customer, with its current details. Fields besides id, name, companyName, email and phone are present only with
- * `include=customer`.
+ * The customer, with its current details. Fields besides id, name, companyName, email, phone and erasedAt are present
+ * only with `include=customer`.
  */
 export type ListedCustomer = {
   /** Unique id; it never changes. */

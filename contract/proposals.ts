@@ -120,7 +120,7 @@ export type Proposal = z.infer<typeof proposal>;
 const listedCustomer = customer.partial().extend(customerSummary.shape).meta({
   id: 'ListedCustomer',
   description:
-    'The customer, with its current details. Fields besides id, name, companyName, email and phone are present only with `include=customer`.',
+    'The customer, with its current details. Fields besides id, name, companyName, email, phone and erasedAt are present only with `include=customer`.',
 });
 
 const listedProposal = proposal.extend({ customer: listedCustomer.nullable(), lineItems: lineItems.optional() }).meta({
