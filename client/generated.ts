@@ -35,7 +35,7 @@ export type Me = {
     maskedKey: string;
     /** When the key was created. */
     createdAt: string;
-    /** When the key was last used, give or take a minute; `null` if never. */
+    /** When the key was last used, to within a minute; `null` if never. */
     lastUsedAt: string | null;
     /** When the key stops working; `null` if it works until it is revoked. */
     expiresAt: string | null;

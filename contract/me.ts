@@ -29,7 +29,7 @@ const me = z
         maskedKey: responseText(30, 'First and last characters of the key.', 'ak_live_1a2b…9f0e'),
         createdAt: fields.timestamp('When the key was created.', '2026-02-10T15:20:05.250Z'),
         lastUsedAt: fields
-          .timestamp('When the key was last used, give or take a minute; `null` if never.', '2026-03-03T14:05:00.000Z')
+          .timestamp('When the key was last used, to within a minute; `null` if never.', '2026-03-03T14:05:00.000Z')
           .nullable(),
         expiresAt: fields
           .timestamp('When the key stops working; `null` if it works until it is revoked.', '2026-05-11T15:20:05.250Z')

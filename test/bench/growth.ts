@@ -41,7 +41,7 @@ const requests = (count: number): Record<string, string> => {
 
 /** The requests to an organization whose fields are correlated: see test/correlated.ts. */
 const correlated: Record<string, string> = {
-  'q and status without a record': '/v1/customers?q=early&status=active',
+  'q and a status that none of its matches has': '/v1/customers?q=early&status=active',
   'q of a common word, by name, at its end': '/v1/customers?q=later&sort=name',
   'updatedBefore in the default order': '/v1/customers?updatedBefore=2024-06-01',
   'updatedSince by createdAt': '/v1/customers?updatedSince=2025-01-01&sort=createdAt',
