@@ -68,6 +68,17 @@ describe.runIf(hasChromium)('in a browser', () => {
     expect(await page.getByText('curl -X PATCH').isVisible()).toBe(false);
     await page.keyboard.press('ArrowLeft');
     await page.getByText('curl -X PATCH').waitFor();
+    const chosen = () => groups.first().locator('[aria-selected="true"]').innerText();
+    const tabs = await groups.first().getByRole('tab').allInnerTexts();
+    for (const [key, tab] of [
+      ['End', tabs.at(-1)],
+      ['ArrowRight', tabs[0]],
+      ['ArrowRight', tabs[1]],
+      ['Home', tabs[0]],
+    ] as const) {
+      await page.keyboard.press(key);
+      expect([key, await chosen()]).toEqual([key, tab]);
+    }
     await page.keyboard.press('ArrowLeft');
     expect(await groups.first().getByRole('tab').last().getAttribute('aria-selected')).toBe('true');
     await page.goto(`${world.url}/docs/pagination-and-sync`);

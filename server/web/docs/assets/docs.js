@@ -71,12 +71,14 @@ groups.forEach((group, number) => {
     list.append(tab);
   });
   list.addEventListener('keydown', (event) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (!step) return;
     const tabs = [...list.children];
-    const next = tabs[(tabs.indexOf(document.activeElement) + step + tabs.length) % tabs.length];
-    chooseEverywhere(next.dataset.language);
-    next.focus();
+    const index = tabs.indexOf(document.activeElement);
+    const next = { ArrowRight: (index + 1) % tabs.length, ArrowLeft: index - 1, Home: 0, End: -1 }[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    const tab = tabs.at(next);
+    chooseEverywhere(tab.dataset.language);
+    tab.focus();
   });
   group.prepend(list);
 });
