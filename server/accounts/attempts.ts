@@ -81,11 +81,11 @@ export const admitDocument = (pool: pg.Pool, memberId: string) => take(pool, 'do
 /** Whether one more failed sign-in of this account is recorded in the audit log. */
 export const admitToLog = async (pool: pg.Pool, memberId: string) => (await take(pool, 'logged', memberId)) === 0;
 
-/** Claims work that only one of all processes on this database does within `seconds`; false if another has it. */
+/** Claims work that only one process on this database does within `seconds`; false if another has it. */
 export const claimWork = async (pool: pg.Pool, work: string, seconds: number): Promise<boolean> =>
   (await count(pool, `work ${work}`, seconds)).count === 1;
 
-// No window is longer than an hour: one that would be began before the clock was set back.
+// No window is longer than an hour: one that seems to be began before the clock was set back.
 const hasEnded = `(a.ends_at <= now() or a.ends_at > now() + interval '2 hours')`;
 const upsertAttempt = `insert into sign_in.attempts as a (key, count, ends_at) values ($1, 1, now() + $2 * interval '1 second')
   on conflict (key) do update set

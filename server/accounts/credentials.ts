@@ -24,8 +24,8 @@ const selectCredentials = `select m.id as "memberId", m.organization_id as "orga
   from ${credentials}`;
 
 /**
- * The memberships of this address that have this password; `opensAll`: none has another. Takes as long if there is no such
- * member. Every password is tried, though each costs a tenth of a second: with a lower limit, admins of other
+ * The memberships of this address that have this password; `opensAll`: none has a different one. Takes as long if there
+ * is no such member. Every password is tried, though each costs a tenth of a second: with a lower limit, admins of other
  * organizations could crowd out the right one.
  */
 export async function matchPassword(connection: Connection, email: string, password: string) {
@@ -61,7 +61,7 @@ export async function lockPasswords(client: Connection, people: readonly { userI
   await client.query('select from sign_in."user" where id = any($1) order by id for no key update', [userIds]);
 }
 
-/** Whether these passwords are still the stored ones; if so, they are until the transaction ends. */
+/** Whether these passwords are still the stored ones; if so, they stay so until the transaction ends. */
 export async function arePasswordsCurrent(client: Connection, checked: readonly Credential[]): Promise<boolean> {
   await lockPasswords(client, checked);
   const memberIds = checked.map(({ memberId }) => memberId);

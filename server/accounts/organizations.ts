@@ -45,7 +45,7 @@ export async function setPlan(database: Database, { id }: Pick<Organization, 'id
   });
 }
 
-/** Includes all its data, and the sign-in records of people who belong to no other organization. */
+/** Also removes all its data, and the sign-in records of people who belong to no other organization. */
 export const removeOrganization = (database: Database, id: Organization['id']): Promise<void> =>
   forOrganization(database, id).transaction(async (em) => {
     for (const member of await em.find(Member, {})) {
@@ -61,7 +61,7 @@ const renaming = {
 } as const;
 
 /**
- * For an admin or, if the actor is null, the operator. What is not given stays as it is. The currency is the default for
+ * For an admin or, if the actor is null, the operator. Omitted fields keep their values. The currency is the default for
  * new items. Problems: role, invalid.
  */
 export async function changeOrganization(

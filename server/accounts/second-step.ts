@@ -66,7 +66,7 @@ export class SecondStep {
 
   /**
    * Starts the session, or remembers the first step in a cookie if a code is needed. Undefined if the first step no longer
-   * suffices: see SignIns.start().
+   * suffices: see startSession().
    */
   async begin(
     { email, credentials }: FirstStep,

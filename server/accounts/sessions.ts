@@ -38,7 +38,7 @@ const isLive = `s."expiresAt" > now() and s."createdAt" > now() - interval '${se
 /**
  * Which memberships `m` the session `s` opens: those whose password was entered. Without a list, single sign-on proved the
  * address itself, and the session opens those that existed at the time; those from the future were created before the clock
- * was set back. In both cases, except those it was ended for.
+ * was set back. Either way, not those it was ended for.
  */
 const opens = `m.removed_at is null and m.id <> all(s."endedFor")
   and (m.id = any(s."memberIds") or (s."memberIds" is null

@@ -40,7 +40,7 @@ export type SignInParts = { database: Database; devices: KnownDevices; signIns: 
 export const completeSignIn = (parts: SignInParts, start: Start): Promise<string[] | undefined> =>
   inTransaction(parts.database.signIns, (client) => startNoted(client, parts, start));
 
-/** The same within a transaction, so that a failure leaves no session that nobody can use. */
+/** The same within a transaction, so that a failure leaves no unusable session. */
 export async function startNoted(
   client: Connection,
   { devices, signIns }: Pick<SignInParts, 'devices' | 'signIns'>,

@@ -1,4 +1,4 @@
-/** The secret that signs cookies and forms. */
+/** The secret for signatures and encryption. */
 import type pg from 'pg';
 import { fingerprintsOf } from '../text/signatures.ts';
 
@@ -17,7 +17,7 @@ export async function signingSecret(pool: pg.Pool, given: string | undefined, wa
   const text = `select fingerprint, current_setting('transaction_read_only') = 'off' as writable from sign_in.secret`;
   const { rows } = await pool.query<{ fingerprint: string | null; writable: boolean }>(text);
   const { fingerprint: before = null, writable } = rows[0] ?? {};
-  // A standby serves reads.
+  // A standby is read-only.
   if (before !== accepted[0] && writable) await pool.query('update sign_in.secret set fingerprint = $1', [accepted[0]]);
   if (before !== null && !accepted.includes(before))
     warn(

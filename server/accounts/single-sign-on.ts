@@ -1,5 +1,5 @@
 /**
- * Signing in through an OpenID provider. Each sign-in goes by the address that the provider has verified: if it changes
+ * Signing in through an OpenID provider. Each sign-in uses the address that the provider has verified: if it changes
  * there, the person is signed in as the member with the new address; if there is none, the sign-in fails.
  */
 import * as openid from 'openid-client';
@@ -19,7 +19,7 @@ const callbackPath = '/settings/oidc/callback';
 /** Limits on a provider that is slow or sends too much, and on the sign-in as a whole. */
 const bounds = { requestSeconds: 5, bytes: 1_000_000, loggedCharacters: 200, signInSeconds: 600 };
 
-/** How long a provider that has moved may be missed. */
+/** How long its configuration is kept: a provider may move. */
 const configurationMs = 5 * 60_000;
 
 type Parts = {
@@ -67,7 +67,7 @@ export class SingleSignOn {
   /** Finishes the sign-in with the query of the provider's callback. If it fails, `onError` learns why. */
   async finish(query: string, header: string | undefined, onError: (error: unknown) => void): Promise<Finished> {
     const note = this.#cookie.read(header);
-    // Another tab may have begun later; its sign-in goes on.
+    // Another tab may have begun later; its sign-in continues.
     if (note?.state !== new URLSearchParams(query).get('state')) return { next: '', after: 'too-late' };
     const { state, nonce, verifier, next } = note;
     const { baseUrl, database } = this.#parts;
@@ -127,7 +127,7 @@ async function discover({ issuer, clientId, clientSecret }: Provider): Promise<o
   return config;
 }
 
-/** In the body only if the provider says that it reads it there: every other reads the header (RFC 8414, 2). */
+/** In the body only if the provider says that it reads it there: all others read the header (RFC 8414, 2). */
 const authentication =
   (secret: string): openid.ClientAuth =>
   (server, ...request) => {
@@ -160,7 +160,7 @@ const unknown = 'No member has the email address that the OpenID provider verifi
 /** Instead of `email_verified`, Microsoft Entra ID has `xms_edov`: whether the address's domain is verified. Its form varies. */
 const entraYes = new Set<unknown>([true, 1, 'true', '1']);
 
-/** `fetch` with a limit on the size of the response. Throws what a provider says that rejects a request. */
+/** `fetch` with a limit on the size of the response. If the provider rejects the request, throws what it says. */
 async function boundedFetch(url: string, options: openid.CustomFetchOptions): Promise<Response> {
   const response = await fetch(url, options);
   const chunks: Uint8Array[] = [];

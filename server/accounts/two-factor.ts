@@ -112,7 +112,7 @@ export class TwoFactor {
 
   /**
    * Accepts a code from the app or a recovery code, each only once, and does `work` in the same transaction, so that no
-   * code is used up in vain. Undefined if the code is wrong or was used.
+   * code is wasted. Undefined if the code is wrong or was used.
    */
   async confirm<T>(
     app: App,

@@ -36,7 +36,7 @@ export type AuthorizationRequest = { authorization: Authorization; sent: Paramet
 /** `state` may be longer, because applications keep their own data in it. */
 const longest: Partial<Record<Parameter, number>> = { client_id: longestClientId, state: 2_000 };
 
-/** Throws an OAuthError, which leads back to the application once the redirect URI is known to be its own. */
+/** Throws an OAuthError, with a URL back to the application once the redirect URI is known to be its own. */
 export async function readAuthorization(
   fields: object,
   find: (clientId: string) => Promise<ConnectClient>,

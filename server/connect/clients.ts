@@ -103,7 +103,7 @@ function readMetadata(body: unknown, what: string): { name: string; redirectUris
   return { name: isBlank(name) ? nameOfKey(hostOf(redirectUris[0] ?? '')) : name, redirectUris };
 }
 
-/** What of this text can name a key. */
+/** Turns the text into a key's name. */
 function nameOfKey(text: string): string {
   const start = printable(text).trim().slice(0, unitsOf(nameLength.apiKey));
   return [...start.normalize('NFC')].slice(0, nameLength.apiKey).join('').trim();
@@ -128,7 +128,7 @@ async function fetchClient(id: string, sender: Sender): Promise<ConnectClient> {
   const { client_id: own } = Object(document);
   if (own !== id) {
     const fault =
-      own === undefined ? `is not JSON with a client_id, of at most ${mostKiB} KiB` : 'has another client_id';
+      own === undefined ? `is not JSON with a client_id, of at most ${mostKiB} KiB` : 'has a different client_id';
     throw new OAuthError('invalid_client', `The application's document at ${url.host} ${fault}.`);
   }
   return { id, ...readMetadata(document, `The application's document at ${url.host}`), publisher: url.host };

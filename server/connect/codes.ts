@@ -57,7 +57,7 @@ const used = () => new OAuthError('invalid_grant', 'This code was used before, s
 
 /**
  * Creates the key only now: consent stored nothing that gives access to the API. Using a code again revokes its key,
- * because one of the two senders has stolen it.
+ * because one of the two senders stole it.
  */
 export async function exchangeCode(database: Database, typed: Exchange): Promise<{ raw: string; grant: Grant }> {
   const codeHash = hashOfCode(typed.code);
@@ -72,7 +72,7 @@ export async function exchangeCode(database: Database, typed: Exchange): Promise
   requireVerifier(typed, granted);
   const actor = { id: row.memberId, organizationId: row.organizationId };
   try {
-    // The key records the code like a form, which creates only one key.
+    // As with a form's token, this hash can create only one key.
     const { raw } = await connectKey(em, actor, { ...granted, csrfTokenId: codeHash });
     return { raw, grant: granted };
   } catch (error) {

@@ -42,7 +42,7 @@ export class Caller extends StatementScope {
   readonly #exchange: Exchange | undefined;
   #isSpent = false;
 
-  /** Nothing begins once the client is gone. If it `isOnlyOperation`, a large operation keeps a slot until its response is sent. */
+  /** Nothing begins once the client is gone. With `isOnlyOperation`, a large operation keeps a slot until its response is sent. */
   constructor(key: AuthenticatedKey, allowance: Allowance, parts: CallerParts, exchange?: Exchange) {
     super(forOrganization(parts.database, key.organization.id));
     this.key = key;

@@ -13,7 +13,7 @@ export const maskedKey = ({ prefix, lastFour }: Pick<ApiKey, 'prefix' | 'lastFou
 export const isLive = ({ revokedAt, endsAt, transactionStart, createdAt }: ApiKey): boolean =>
   revokedAt === null && (endsAt === null || endsAt > (transactionStart ?? createdAt));
 
-/** How a key that no longer works came to its end. */
+/** Why a key no longer works. */
 export function endOf({ revokedAt, replacedBy }: ApiKey): 'Revoked' | 'Expired' | 'Replaced' {
   if (revokedAt !== null) return 'Revoked';
   return replacedBy === null ? 'Expired' : 'Replaced';

@@ -43,7 +43,7 @@ type Failure = Pick<UsageEvent, 'keyId' | 'organizationId' | 'status' | 'request
 const dayMs = 86_400_000;
 export const usageBounds = {
   flushMs: 5_000,
-  /** Failures are written sooner, for people looking for them; counts are summed up longer, so many keys cost few rows. */
+  /** Failures are written soon, for people looking for them; counts are summed longer, so that many keys cost few rows. */
   countsMs: 30_000,
   /** Distinct counts in memory; further ones are dropped until the next batch is written. */
   counts: 20_000,

@@ -85,7 +85,7 @@ describe('a client_id that is a URL', () => {
     answers['/moved.json'] = (response) => void response.writeHead(302, { location: '/client.json' }).end();
     answers['/text'] = (response) => void response.end('no JSON');
     for (const [path, fault] of [
-      ['/other.json', 'has another client_id'],
+      ['/other.json', 'has a different client_id'],
       ['/long.json', 'is not JSON with a client_id, of at most 16 KiB'],
       ['/moved.json', 'could not be read. It responded with status 302.'],
       ['/text', 'is not JSON with a client_id, of at most 16 KiB'],
