@@ -1,6 +1,6 @@
 /**
  * What TypeScript's own library declares as `any` is `unknown` here: an `any` could become anything without a check,
- * such as the id of an organization that nobody proved.
+ * such as an organization id that nothing has verified.
  */
 interface ObjectConstructor {
   (value: unknown): Record<string, unknown>;

@@ -88,7 +88,7 @@ const withOptions = (command: Command) =>
     )
     .option(
       '--dry-run',
-      'check and compare every row, but write nothing; prints the summary that the import would print',
+      'check and compare every row, but write nothing; print the summary that the import would print',
     )
     .option('--rejects <FILE>', 'write rejected rows to a CSV file that you can correct and import')
     .option('--json', `print the result as JSON: counts, notes, and the first ${reportedErrors} errors`);
@@ -128,7 +128,7 @@ async function mappingOf(pairs: readonly string[], file: string | undefined) {
 }
 
 async function readMapping(file: string): Promise<Record<string, string>> {
-  // Leaves out a byte order mark.
+  // TextDecoder drops a byte order mark.
   const text = new TextDecoder().decode(await readFile(file));
   try {
     return z.record(z.string(), z.string()).parse(JSON.parse(text));

@@ -44,7 +44,7 @@ export async function writeFile<T>(file: string, write: (output: Writable) => Pr
   }
 }
 
-/** Removes what a killed command left behind, because it may hold personal data; only names what may be in use. */
+/** Removes what a killed command left behind, because it may hold personal data; only warns of what may be in use. */
 async function removeAbandoned(target: string): Promise<void> {
   const folder = dirname(target);
   for (const name of await readdir(folder).catch(() => [])) {

@@ -1,4 +1,4 @@
-/** Exports, some uploads and the demo need temporary files; everything else works without them. */
+/** Exports, some uploads, the demo, and imports from standard input need temporary files. */
 import { mkdtemp, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -23,7 +23,7 @@ export function setServingFlags(): void {
   // V8 would treat rows that survive a few collections as long-lived, and keep all later ones until a full collection.
   setFlagsFromString('--no-allocation-site-pretenuring');
   limitYoungGeneration();
-  // Without the compiler in the middle, hot functions are compiled once instead of twice, which saves 10 to 20 MB.
+  // Without the mid-tier compiler, hot functions are compiled once instead of twice, which saves 10 to 20 MB.
   setFlagsFromString('--no-maglev');
   // By default, V8 calls a function some 3,000 times before it optimizes it fully.
   setFlagsFromString('--invocation-count-for-turbofan=500');

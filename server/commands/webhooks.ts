@@ -125,7 +125,7 @@ function declareSending(command: Command): void {
       asMember(acting, async (em, member) => {
         if (event !== undefined) await resend(em, member, { id, deliveryId: event });
         const count = event === undefined ? await resendFailed(em, member, { id, since: since ?? allTime }) : 1;
-        printLines(`${count} ${count === 1 ? 'event is' : 'events are'} sent again.`);
+        printLines(`Resending ${count} ${count === 1 ? 'event' : 'events'}.`);
       }),
     );
 }

@@ -50,9 +50,9 @@ describe('webhooks', () => {
     await until(async () => (await deliveriesOf(world, tenant))[0]?.state, 'delivered');
     const [delivery] = JSON.parse((await run('deliveries', listed.id, '--json')).out);
     expect(delivery).toMatchObject({ id: tested.out.trim(), type: 'endpoint.test', state: 'delivered', status: 204 });
-    expect((await act('resend', listed.id, '--event', delivery.id)).out).toBe('1 event is sent again.\n');
+    expect((await act('resend', listed.id, '--event', delivery.id)).out).toBe('Resending 1 event.\n');
     await until(() => typesOf(receiver), ['endpoint.test', 'endpoint.test']);
-    expect((await act('resend', listed.id, '--since', '2026-01-01T00:00:00Z')).out).toBe('0 events are sent again.\n');
+    expect((await act('resend', listed.id, '--since', '2026-01-01T00:00:00Z')).out).toBe('Resending 0 events.\n');
     const both = await act('resend', listed.id, '--event', delivery.id, '--since', '2026-01-01');
     expect(both).toMatchObject({ status: 1, out: '', err: expect.stringContaining('cannot be used with') });
     expect((await act('change', listed.id, '--name', 'Books')).out).toBe('Changed Books.\n');

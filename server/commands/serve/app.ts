@@ -122,7 +122,7 @@ function mountPages(app: Express, parts: Parts): void {
 
 const oneYear = 365 * 86_400;
 
-/** Tells browsers, which would otherwise open a typed address over http. */
+/** For browsers, which would otherwise open a typed URL over plain HTTP. */
 const onlyHttps: RequestHandler = (_, response, next) => {
   response.set('Strict-Transport-Security', `max-age=${oneYear}`);
   next();

@@ -30,7 +30,7 @@ export function mailWarnings(
     if (!(await claimWork(parts.database.signIns, 'key warnings', (everyMs / 1000) * 0.9))) return;
     for (const organization of await listOrganizations(parts.database)) {
       if (background.isClosing()) return;
-      // A failure of one must not keep the warnings of the others.
+      // A failure for one must not stop the warnings to others.
       if (organization.plan === 'team') await warnAdmins(parts, mailer, organization).catch(parts.onError);
     }
   });
@@ -44,7 +44,7 @@ async function warnAdmins({ database, baseUrl, onError }: Parts, mailer: Mailer,
   const admins = await em().find(Member, { role: 'admin', removedAt: null });
   let isTold = false;
   const facts = { organization, warnings, link: `${baseUrl()}/settings/api-keys` };
-  // At once: if the mail server hangs, this process must still stop in time.
+  // In parallel: if the mail server hangs, this process must still stop in time.
   const sent = admins.map(({ email }) => mailer.send(warningMail(email, facts)).then(() => (isTold = true), onError));
   await Promise.all(sent);
   if (!isTold) await releaseWarnings(em(), warnings);

@@ -1,4 +1,4 @@
-/** Warns of a transaction that holds back syncs and webhooks: it causes no error, and may be anyone's. */
+/** Warns of a transaction that holds back syncs and webhooks: it causes no error, and any client may hold it. */
 import type pg from 'pg';
 import { createBackground } from '../../database/background.ts';
 import type { Background } from '../../database/background.ts';
@@ -8,7 +8,7 @@ export const longTransactionMinutes = 15;
 
 type Found = { pid: number; application: string; startedAt: string; minutes: number };
 
-/** Each once. */
+/** Warns once of each. */
 export function warnOfLongTransactions(
   pool: pg.Pool,
   warn: (message: string) => void,

@@ -95,7 +95,7 @@ async function serveOwnMetrics({ HOST, METRICS_PORT }: Config, metrics: Metrics 
   return serveMetrics({ host: HOST, port: METRICS_PORT, read: () => metrics.register.metrics() });
 }
 
-/** A worker sends its primary a heartbeat with its metrics every second, and a last time when it ends. */
+/** A worker sends its primary a heartbeat with its metrics every second, and once more when it ends. */
 function reportToPrimary(read: () => Promise<unknown>): () => Promise<void> {
   const report = async () => {
     const metrics = await read();
@@ -137,7 +137,7 @@ async function openLimiter({ REDIS_URL: url }: Config) {
     problem = reason;
     warningLog({ message, reason });
   };
-  // A store that cannot be reached is no error, but a URL that cannot be read is.
+  // An unreachable store is not an error, but an invalid URL is.
   const limiter = await sharedRateLimiter({ url, clock, onChange }).catch((cause: unknown) => {
     throw new UsageError(`REDIS_URL cannot be used: ${messageOf(cause)}`, { cause });
   });

@@ -65,14 +65,14 @@ export type Serving = {
   close(): Promise<void>;
 };
 
-/** How long a process may go on signing with the secret from before a restore. */
+/** How long a process may keep signing with the secret from before a restore. */
 const secretMs = 2_000;
 
 const defaultTimeouts = {
   /** For a whole request, and for its headers. */
   request: 30_000,
   headers: 15_000,
-  /** For a connection in use on which nothing moves, such as one whose client stopped reading. Later than a 408. */
+  /** For a connection in use that transfers nothing, such as one whose client stopped reading. Later than a 408. */
   stalled: 40_000,
   /** For an idle connection. */
   keepAlive: 65_000,
@@ -117,7 +117,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   adopt(app, kinds);
   attach(server, options.tracing?.traced(app) ?? app);
   const close = async () => {
-    // At the same time, because a receiver or a chunk of an import, too, may take many seconds.
+    // In parallel, because a receiver or a chunk of an import may also take many seconds.
     await Promise.all([drain(server, responses, timeouts), work.webhooks.close(), work.uploads.stop()]);
     await Promise.all([keys, ...Object.values(work)].map(async (part) => part.close()));
   };

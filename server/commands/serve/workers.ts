@@ -21,7 +21,7 @@ cluster.schedulingPolicy = cluster.SCHED_NONE;
 const restartPausesMs = [0, 1_000, 2_000, 5_000];
 /** A worker that ran for this long failed for a new reason. */
 const healthyMs = 10_000;
-/** Workers report every second. One that is silent for so many seconds hangs, perhaps while it starts. */
+/** Workers report every second. One that is silent for this long hangs, perhaps while it starts. */
 const silentSeconds = 60;
 /** A worker that is told to stop should exit within this time: its own limits are shorter. */
 const stopMs = 27_000;
