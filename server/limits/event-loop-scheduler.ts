@@ -19,7 +19,7 @@ export class EventLoopScheduler {
     this.#clock = clock;
   }
 
-  /** Problem: unavailable if too many of the organization are waiting. */
+  /** Problem: unavailable if too much of its work is waiting. */
   async nextTurn(organizationId: string): Promise<void> {
     const queue = this.#queues.get(organizationId) ?? [];
     if (queue.length >= mostWaiting) throw new Problem('unavailable', { reason: 'busy' });

@@ -67,7 +67,7 @@ export async function epochOf(redis: ScriptRunner): Promise<string> {
 
 const listOf = (key: string, epoch: string) => `proposal-api:window:${epoch}:${key}`;
 
-/** Counts requests that were accepted so many milliseconds ago. */
+/** Adds requests that were accepted this many milliseconds ago. */
 export async function addToRedis(redis: ScriptRunner, key: string, epoch: string, agesMs: number[]): Promise<void> {
   const ages = agesMs.map((age) => String(Math.round(age * 1000)));
   await redis.eval(addScript, { keys: [listOf(key, epoch)], arguments: [String(windowMs * 1000), ...ages] });

@@ -22,7 +22,7 @@ const addingTimeoutMs = 5_000;
 const retriesMs = [1_000, 1_000, 2_000, 5_000];
 /** How often a store in use is asked whether it still has its data. */
 const checkMs = 250;
-/** By then, every process has noticed that the store has lost its data, and has added what it accepted. */
+/** Within this time, every process notices that the store has lost its data, and adds what it accepted. */
 const restoredMs = 2 * checkMs;
 /** Errors that concern the whole store; any other concerns what is stored for one key. */
 const storeWide = /^(?:OOM|MISCONF|READONLY|LOADING|NOREPLICAS|CLUSTERDOWN|MASTERDOWN|NOPERM|NOAUTH|BUSY)/;
@@ -48,7 +48,7 @@ export class SharedRateLimiter implements RateLimiter {
   #attempts = 0;
   /** Resolves once a store that had lost its data knows again what was accepted, or is out of use. */
   #restoring: Promise<void> | undefined;
-  /** The store does not know what this process accepted since then. */
+  /** The store does not know what this process accepted from this time on. */
   #unknownSinceMs = Number.POSITIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
 

@@ -1,7 +1,7 @@
-/** Tells what hangs from what could not be heard. */
+/** Tells a hanging peer from a pause of our own. */
 
 /**
- * Calls `end` if nothing is heard for so many ticks. While this process itself is busy or frozen, such as with its machine,
+ * Calls `end` if nothing is heard for `limit` ticks. While this process itself is busy or frozen, such as with its machine,
  * nothing can be heard: no matter how late a tick comes, it is one tick.
  */
 export function watchSilence(limit: number, end: () => unknown, tickMs = 1_000) {

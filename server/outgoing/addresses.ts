@@ -61,7 +61,7 @@ export function createDestinations(
   };
 }
 
-/** As every program on this machine finds a host: also by its hosts file. Node looks up only two at a time. */
+/** Resolves as every program on this machine does: by its hosts file, too. Node looks up only two at a time. */
 const askSystem: Resolve = (host) => lookup(host, { all: true });
 
 /**

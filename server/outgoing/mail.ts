@@ -34,13 +34,13 @@ export function createMailer({ url, from }: MailOptions): Mailer {
     async send(mail, withinMs = mailLimits.totalMs) {
       // Loaded with the first mail.
       const { createTransport } = await import('nodemailer');
-      // Before it connects, nobody else listens.
+      // Nothing else handles its errors before it connects.
       const socket = new Socket().on('error', () => undefined);
       // Otherwise, the programs that report a person's absence would reply to the sender (RFC 3834).
       const defaults = { from, headers: { 'Auto-Submitted': 'auto-generated' } };
       const sending = createTransport({ url, socket, connectionTimeout: withinMs }, defaults).sendMail(mail);
       const late = new Error(`The mail server did not accept the mail within ${withinMs / 1000} seconds.`);
-      // Repeated, because a socket that is destroyed before it connects connects anyway.
+      // Repeated, because destroying a socket before it connects does not stop it.
       const timer = setInterval(() => socket.destroy(late), withinMs);
       try {
         await sending;

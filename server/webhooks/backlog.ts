@@ -2,7 +2,7 @@
 import type pg from 'pg';
 
 export const noBacklog = {
-  /** Events that wait for their first or next attempt, also those of removed endpoints until `expireDeliveries`. */
+  /** Events that wait for their first or next attempt, including those of removed endpoints until `expireDeliveries`. */
   pending: 0,
   /** How long the most overdue endpoint has been waiting. */
   lagSeconds: 0,

@@ -30,14 +30,14 @@ export type Resource = {
   /** What precedes the time in the index by which changes are found, such as the status, with each of its values. */
   leading: { property: string; values: readonly string[] } | undefined;
 };
-// Object.entries forgets the names of the kinds.
+// Object.entries() loses the types of the names.
 export const resources = Object.entries(kinds).map(([kind, { index }]): Resource => ({
   kind: kind as RecordName,
   table: `${kind}s`,
   leading: index.leading?.onlyFiltered ? undefined : index.leading,
 }));
 
-/** Conditions on records `t`, for each of which an index has them in the order of their last change. */
+/** Conditions on records `t`: for each, an index has its records in the order of their last change. */
 export const ordered = ({ leading }: Resource): string[] =>
   leading ? leading.values.map((value) => `t.${leading.property} = '${value}'`) : ['true'];
 

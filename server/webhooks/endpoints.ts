@@ -76,7 +76,7 @@ async function startScanning(em: ScopedEntityManager, now: string): Promise<void
   await queryIn(em, rememberAllTurns, []);
 }
 
-/** Changes the name, the URL or the events; those that are not given stay as they are. */
+/** Changes the name, the URL or the events; omitted ones keep their values. */
 export async function changeEndpoint(
   em: ScopedEntityManager,
   actor: Actor,

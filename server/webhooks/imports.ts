@@ -40,7 +40,7 @@ export async function readImports(client: Client, organizationId: OrganizationId
   return latest.filter((row) => row.endedAt !== null || (isOpen(row) && open.has(row.id))).map(endedImport);
 }
 
-/** As something that was found, like a change. */
+/** In the same form as a change. */
 function endedImport({ id, kind, startedAt, endedAt, now, ...row }: Row) {
   const { created, updated, unchanged, rejected } = row;
   const end = endedAt ?? now;

@@ -1,4 +1,4 @@
-/** An endpoint that was switched on, or has another URL: its receiver may work from now on. */
+/** An endpoint that was switched on, or has a new URL: its receiver may work now. */
 import { batchSize } from '../database/batches.ts';
 import { forUpdate, queryIn } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';

@@ -32,7 +32,7 @@ export function createSwitchOff({ database, mailer, baseUrl, onError }: Parts) {
     const admins = await em().find(Member, { role: 'admin', removedAt: null });
     const link = `${baseUrl()}/settings/webhooks/${publicId('endpoint', id)}`;
     const facts = { organization, endpoint, reason, link };
-    // At once: if the mail server hangs, this process must still stop in time.
+    // In parallel: if the mail server hangs, this process must still stop in time.
     await Promise.all(admins.map(({ email }) => mailer.send(switchedOffMail(email, facts)).catch(onError)));
   };
 }

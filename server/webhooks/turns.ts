@@ -10,7 +10,7 @@ type Turn = (typeof turns)[number];
 export type TurnTimes = Partial<Record<Turn, string | null>>;
 type Row = { id: string; updatedAt: string; revision: number } & TurnTimes;
 
-/** Turns that are not stored as known yet: stored, because their times may be in the past. */
+/** New turns. The known ones are stored, because a turn's time may be in the past. */
 export async function newTurns(client: Pick<pg.ClientBase, 'query'>, organizationId: OrganizationId, rows: Row[]) {
   if (rows.length === 0) return [];
   const text =
