@@ -124,7 +124,7 @@ async function useExisting<T extends Stored, Row extends Stored, Body extends Sh
   }
 }
 
-/** Why a body that cannot become a new record updated none either. */
+/** Why a body can neither become a new record nor update one. */
 async function missingProblem<T extends Stored, Row extends Stored, Body>(
   caller: Caller,
   { table, body, ifMatch, missing }: Creation<T, Row, Body>,

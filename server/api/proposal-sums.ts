@@ -58,6 +58,6 @@ export async function handleSums({ query: { groupBy = [], ...query } }: { query:
 function boundExceeded(excess: ExceededBound): Problem {
   const most = sumBounds[excess].toLocaleString('en-US');
   return excess === 'groups'
-    ? parameterProblem('groupBy', `makes more than ${most} groups: group by less, or filter by time`)
+    ? parameterProblem('groupBy', `makes more than ${most} groups: group by fewer fields, or filter by time`)
     : parameterProblem('createdSince', `or another filter must narrow the sum: more than ${most} proposals match`);
 }

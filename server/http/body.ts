@@ -61,7 +61,7 @@ const lengthOf = ({ headers }: Request): number => Number(headers['content-lengt
 
 /**
  * Not express.raw, which reports that a body is too large only when the client has sent all of it. If its length says so,
- * no byte of it is read. Collected in a text: a list of pieces takes 100 MB if each is one byte.
+ * no byte of it is read. Collected in a string: a list of pieces takes 100 MB if each is one byte.
  */
 async function bytesOf(request: Request): Promise<Buffer> {
   const length = request.headers['content-length'] ?? null;

@@ -34,7 +34,7 @@ export function identify({ log, usage }: { log: Log; usage: UsageLog }) {
       });
       if (key && !isStreamProbe(request, response)) usage.record(usageOf(method, path, response, key));
     });
-    // HTTP/1.0 has no chunks: what follows them may be part of this request (RFC 9112, 6.1).
+    // HTTP/1.0 has no chunked encoding: the rest may be part of this request (RFC 9112, 6.1).
     if (request.httpVersion === '1.0' && 'transfer-encoding' in request.headers)
       response.setHeader('Connection', 'close');
     requireUnambiguousHeaders(request);

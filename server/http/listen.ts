@@ -29,7 +29,7 @@ export function listen(
   });
 }
 
-/** Fails like listen(), but before a database is created or migrated for nothing. Returns the port, also for port 0. */
+/** Fails like listen(), but before a database is created or migrated in vain. Returns the actual port, even for 0. */
 export async function requireFreePort(address: Address, variable?: 'METRICS_PORT'): Promise<number> {
   const server = new NetServer();
   await listen(server, address, variable);

@@ -59,7 +59,7 @@ export function oauthRoutes({ database, keys, handshakes, shares, secret }: Part
     response.status(201).json(clientInformation(registerClient(secret, await readBody(request, response, shares))));
   });
   router.post('/token', ...readForm, async ({ headers, body }, response) => {
-    // Still cached: the key that this one replaces, without its end, or one that was revoked because its code was reused.
+    // The cache still has the key that this one replaces, without its end, or one revoked because its code was reused.
     const { raw, grant } = await exchangeCode(database, readExchange(headers, body)).finally(() => keys.forget());
     const { expiresInMs } = grant;
     const expiry = expiresInMs === undefined ? {} : { expires_in: Math.floor(expiresInMs / 1000) };

@@ -73,7 +73,7 @@ export function rejectUnparsed(server: Server, responses: TrackedResponses, cont
 }
 
 const parserErrors: Readonly<Record<string, (message: string) => Problem | undefined>> = {
-  // Node also uses this code for chunked with a Content-Length: there, the encoding is supported, but the request malformed.
+  // Node also uses this code for chunked with a Content-Length: there, the encoding is supported; the request is malformed.
   HPE_INVALID_TRANSFER_ENCODING: (message) =>
     message.includes('Content-Length') ? undefined : new Problem('unsupported_transfer_encoding'),
   HPE_HEADER_OVERFLOW: () => new Problem('headers_too_large'),

@@ -21,7 +21,7 @@ export function chosenFields(fields: unknown, known: readonly string[], usual: r
   return [...new Set(['id', ...names.map(String)])];
 }
 
-/** What no operation checks in a tool that reads: which arguments can be null, true or false, or a list. */
+/** Checks what no read operation does: which arguments can be null, true or false, or a list. */
 export function requireForm({ properties, required = [] }: Tool, input: Arguments): void {
   for (const [name, value] of Object.entries(input)) {
     if (value === null && !required.includes(name))

@@ -65,7 +65,10 @@ function sumProposals(sums: AppRoute & { query: unknown }): Tool {
       const { body } = await call(sums, { query });
       // Grouping by everything can exceed one result. Leaving groups out would be wrong.
       if (sizeOf(body) > mostBytes)
-        throw parameterProblem('groupBy', 'makes more groups than one result holds: group by less, or filter by time');
+        throw parameterProblem(
+          'groupBy',
+          'makes more groups than one result holds: group by fewer fields, or filter by time',
+        );
       return { ...Object(body) };
     },
   };
@@ -96,7 +99,7 @@ export function createTools(sums: AppRoute & { query: unknown }): readonly Tool[
     proposals: [sumProposals(sums)],
     items: [createItem()],
   };
-  // Object.keys forgets the names.
+  // Object.keys() loses the types.
   const resources = Object.keys(described) as ResourceName[];
   return [...resources.flatMap((resource) => [...readTools(resource), ...others[resource]]), whoAmI];
 }

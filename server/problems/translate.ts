@@ -9,7 +9,7 @@ export class DeadlineError extends Error {}
  * file or a table (42501), or has lost its tables (42P01); not those of a wrong statement.
  */
 const awayStates = /^(?:08|28|3D000|57P|53|58|25006|42501|42P01|25P0[34]|40001|40P01|55P03|57014)/;
-/** Where PostgreSQL finds that a migration has changed the type of a prepared statement's column. Its code says nothing. */
+/** Where PostgreSQL finds that a migration has changed the type of a prepared statement's column. The code does not say. */
 const replannedIn = 'RevalidateCachedQuery';
 const connectionCalls = new Set(['connect', 'getaddrinfo', 'read']);
 /** Codes that only sockets have. */
@@ -49,7 +49,7 @@ function comesFromConnection(error: Error): boolean {
 const bodyErrors: Readonly<Record<string, () => Problem>> = {
   'entity.too.large': () => new Problem('payload_too_large'),
   'request.aborted': () => new Problem('malformed_request', { fault: 'cut_off' }),
-  // The client has gone before its body was read.
+  // The client left before its body was read.
   'stream.not.readable': () => new Problem('malformed_request', { fault: 'cut_off' }),
 };
 

@@ -580,7 +580,7 @@ describe('the tools', () => {
     expect(value.sums).toHaveLength(150);
     expect(text.length).toBeLessThan(28_000);
     await addUpTo(sumBounds.groups, 150);
-    expect(await sum(...all)).toMatchObject({ isError: true, text: expect.stringContaining('group by less') });
+    expect(await sum(...all)).toMatchObject({ isError: true, text: expect.stringContaining('group by fewer fields') });
     expect((await sum('acceptedMonth')).value.sums).toHaveLength(sumBounds.groups);
     await add(sumBounds.groups);
     expect(await sum('acceptedMonth')).toMatchObject({ isError: true, text: expect.stringContaining('250 groups') });

@@ -9,7 +9,7 @@ const polled = [
     operationId: 'OnNewCustomer',
     summary: 'When a customer is created',
     since: 'createdSince',
-    // Customers of an import share one time, so that of the last one on a page would lead to the same page again.
+    // Imported customers share one `createdAt`: that of the last one on a page would lead to the same page again.
     value: '`syncedThrough`',
     sort: 'updatedAt',
   },

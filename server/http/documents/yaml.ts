@@ -13,5 +13,5 @@ export function toYaml(value: unknown, indent = ''): string {
     .join('');
 }
 
-/** Words that YAML can only take for strings. */
+/** Keys that YAML can only read as strings. */
 const plainKey = /^(?!(?:true|false|null|yes|no|on|off|y|n)$)[A-Za-z][A-Za-z0-9_-]*$/i;
