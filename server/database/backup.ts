@@ -61,8 +61,8 @@ export async function writeBackup(address: Address, output: Writable, onRows: On
 
 /**
  * Restores into a database without organizations, all or nothing, and migrates the schema. `left`: the tables of the
- * backup that are not the service's, which only exist where someone created them, and are not restored. Throws a UsageError
- * if the database is in use, or the backup is another program's, from a newer version, or truncated.
+ * backup that are not the service's: someone else created them, and they are not restored. Throws a UsageError if the
+ * database is in use, or the backup is another program's, from a newer version, or truncated.
  */
 export async function readBackup(
   address: Address,
@@ -107,7 +107,7 @@ async function readTables(client: pg.ClientBase, lines: AsyncIterator<string, un
       continue;
     }
     if (expected.columns !== columns)
-      throw new UsageError(`the table ${table} has other columns in the backup; nothing was restored`);
+      throw new UsageError(`the table ${table} has different columns in the backup; nothing was restored`);
     await pipeline(from, client.query(copyFrom(`copy ${expected.table} (${expected.columns}) from stdin`)));
     missing.delete(expected.table);
   }
@@ -133,7 +133,7 @@ async function tablesInOrder(client: pg.ClientBase): Promise<Table[]> {
   while (ordered.length < rows.length) {
     const done = new Set(ordered.map(({ table }) => table));
     const next = rows.find(({ table, refersTo }) => !done.has(table) && refersTo.every((name) => done.has(name)));
-    if (!next) throw new Error('Tables refer to each other in a circle.');
+    if (!next) throw new Error('The foreign keys form a cycle.');
     ordered.push(next);
   }
   return ordered;

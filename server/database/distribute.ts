@@ -59,7 +59,7 @@ async function requireCluster(client: pg.ClientBase, hasCitus: boolean): Promise
 }
 
 const isUndistributed = 'not exists (select from pg_dist_partition where logicalrelid = name::regclass)';
-/** Its rows are on their nodes by now, but still on the coordinator as well. */
+/** Its rows are already on their nodes, but also still on the coordinator. */
 const isStillLocal = 'pg_relation_size(name::regclass) > 0';
 
 /** The tables that meet the condition, in their order. */

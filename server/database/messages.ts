@@ -93,7 +93,7 @@ export function decodeRows({ connection }: Pick<pg.PoolClient, 'connection'>): v
   stream.removeListener('data', parse).on('data', read);
 }
 
-/** One list for all rows: those who get a row copy its fields. */
+/** One list for all rows: the receiver of a row copies its fields. */
 const fields: (string | null)[] = [];
 
 /** Most fields are ASCII, so the row is decoded once, and they are parts of its text. */

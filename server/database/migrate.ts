@@ -29,7 +29,7 @@ export async function migrate({ pool, address }: Migrated, onProgress = (_line: 
 const lockedCodes = new Set<unknown>(['55P03', '40P01']);
 const pauseMs = 3_000;
 
-/** A transaction that has read a table, such as that of pg_dump, can keep it for hours: between attempts, requests can use it. */
+/** A transaction that has read a table, such as that of pg_dump, can lock it for hours: between attempts, requests can use it. */
 async function untilUnlocked<T>(work: () => Promise<T>, onProgress: (line: string) => void): Promise<T> {
   for (let attempts = 1; ; attempts += 1) {
     try {
@@ -37,7 +37,8 @@ async function untilUnlocked<T>(work: () => Promise<T>, onProgress: (line: strin
     } catch (error) {
       if (!lockedCodes.has(Object(error).code)) throw error;
     }
-    if (attempts === 1) onProgress('The migration waits for a transaction that uses a table, such as that of pg_dump.');
+    if (attempts === 1)
+      onProgress('The migration is waiting for a transaction that uses a table, such as that of pg_dump.');
     await delay(pauseMs);
   }
 }

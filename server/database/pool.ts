@@ -55,7 +55,7 @@ export const beginWith = (text: string, limitMs: number | false) => ({
   },
 });
 
-/** Sets another limit for one connection, for statements that may take longer than a request. */
+/** Sets a different limit for one connection, for statements that may take longer than a request. */
 export function changeInactivityLimit({ connection }: Pick<pg.Client, 'connection'>, limitMs: number): void {
   const { stream } = connection;
   if ('setTimeout' in stream && typeof stream.setTimeout === 'function') stream.setTimeout(limitMs);

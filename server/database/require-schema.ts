@@ -13,7 +13,7 @@ export function rejectConnection(error: unknown): never {
   throw why.startsWith('unsupported startup parameter') ? new UsageError(`${why}. ${direct}`, { cause: error }) : error;
 }
 
-/** Requests would fail, or read times in another zone. `jit` tells, because a connection has it on by default. */
+/** Requests would fail, or read times in another zone. `jit` shows it: a connection has it on by default. */
 export async function requireSettings({ pool }: Pick<Database, 'pool'>): Promise<void> {
   const { rows } = await pool.query<{ jit: string; tracked: string }>(
     `select current_setting('jit') as jit, current_setting('track_activities') as tracked`,

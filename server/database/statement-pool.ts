@@ -105,7 +105,7 @@ export class StatementPool extends pg.Pool {
     shared.isBroken ||= error !== undefined;
     if (shared.isBroken || shared.underWay.size === 0) this.#close(shared);
     if (shared.underWay.size === 0) shared.client?.release(shared.isBroken);
-    // A statement before it failed that should have prepared it.
+    // The statement that should have prepared it failed.
     const isUnprepared = codeOf(error) === '26000';
     if (isUnprepared) statement.repeat((again) => this.#runAlone(again));
     return isUnprepared;

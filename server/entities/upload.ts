@@ -38,7 +38,7 @@ export type ImportChoices = {
   type?: string | undefined;
 };
 
-/** `map` is from all files. `columns` are those of the last file; `match` and `type` apply only to files with the same. */
+/** `map` is from all files; `match` and `type` apply only to files with the same `columns` as the last one. */
 export type RememberedChoices = Pick<ImportChoices, 'map' | 'match' | 'type'> & { columns?: string[] };
 
 /** The counts of a dry run or an import, its notes, and the first errors. */

@@ -61,7 +61,7 @@ export const KeyWarning = defineEntity({
     organizationId: owned.organizationId,
     keyId: p.uuid().primary(),
     cause: p.text().$type<WarningCause>().primary(),
-    /** When the key was last at its limit for minutes. */
+    /** When the key was last at its limit for several minutes. */
     seenAt: optionalTimestamp(),
     mailedAt: optionalTimestamp(),
   },

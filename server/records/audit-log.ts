@@ -63,7 +63,7 @@ export async function readEvents(
   const last = before === undefined ? null : await em.findOne(AuditEvent, { id: before });
   if (before !== undefined && !last) return [];
   const older = last && {
-    // Implied by the rest, from which PostgreSQL would not tell where in the index to begin.
+    // Redundant, but without it PostgreSQL would not know where in the index to begin.
     createdAt: { $lte: last.createdAt },
     $or: [{ createdAt: { $lt: last.createdAt } }, { createdAt: last.createdAt, id: { $lt: last.id } }],
   };

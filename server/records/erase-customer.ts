@@ -66,7 +66,7 @@ export async function eraseCustomer(tenant: Tenant, id: string, memberId: string
 
 /**
  * Runs before the erasure itself: Citus may commit on the customer's node before it does on the coordinator. A write that
- * waits there for the externalId continues as soon as the customer gives it up, and must find it refused by then.
+ * waits there for the externalId continues as soon as the customer gives it up, and must already find it refused.
  */
 async function refuseExternalId(tenant: Tenant, id: string): Promise<void> {
   const stored = await readOne(tenant, customerTable.selection, exactly('id', id));

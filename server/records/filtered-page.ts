@@ -3,7 +3,7 @@
  * independent. In real data they are not (matching names are adjacent in the order by name, and what changed last was
  * created last), so its plan may read a whole organization for one page. Here, the data decides:
  *
- * 1. `near`: reads a bounded number of records from the start of the order, of which enough may match.
+ * 1. `near`: reads a bounded number of records from the start of the order, enough of which may match.
  * 2. `sample`: if not, estimates the number of matches from 1 in 256 of what the filters' own index finds.
  * 3. `few`: if there are few, reads and orders all of them.
  * 4. `part`: if there are many, the sample gives a value of the order before which there are enough. All indexes are
@@ -126,7 +126,7 @@ function nearOf<T extends Listed>(page: Ordered<T>): number {
 }
 
 /**
- * Requires all marks: by one condition for each, so that the index skips in the others what one rules out, or by a single
+ * Requires all marks: by one condition for each, so that what one rules out is skipped in the others, or by a single
  * condition if `together`. An index that all organizations share is read only for this one.
  */
 function marksOf<T extends Listed>(

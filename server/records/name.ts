@@ -6,7 +6,7 @@ export const nameLength = { organization: 200, member: 200, apiKey: 80, webhook:
 
 /**
  * Without the marks that also set the direction of the text after it, such as the rest of a sentence about a name.
- * Names that are copied from elsewhere can have them around them.
+ * Names that are copied from elsewhere can be wrapped in them.
  */
 export const withoutDirection = (text: string): string => text.replaceAll(/[\u202A-\u202E\u2066-\u2069]/g, '');
 

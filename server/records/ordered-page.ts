@@ -31,7 +31,7 @@ export type Ordered<T extends Listed> = {
   most: unknown;
 };
 
-/** Whether no filter needs another index than the ordered ones. */
+/** Whether no filter needs any index but the ordered ones. */
 export const isOrdered = <T extends Listed>({ conditions, index, order }: Ordered<T>): boolean =>
   conditions.every(
     (one) => one.selectivity === 'unindexed' || one.range?.property === order.property || isLeading(one, index),

@@ -44,7 +44,7 @@ function expressionOf(texts: readonly string[], flags: string): RegExp[] {
 
 const literally = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
 
-/** Forms of a letter that no change of case leads to. */
+/** Forms of a letter that no change of case produces. */
 const rareForms = [...'ſςẞµ'];
 
 /** Lists the forms of each letter, because in many databases, `ilike` knows only those of ASCII. */

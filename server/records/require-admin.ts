@@ -38,7 +38,7 @@ export const asAdmin = <T>(
   );
 };
 
-/** Locks the organization, as a removal or demotion does: either waits for the other, and this rejects if it was later. */
+/** Locks the organization, as a removal or demotion does: one waits for the other, and this rejects if it is later. */
 export async function requireAdmin(em: ScopedEntityManager, actor: Actor, privilege: string): Promise<Organization> {
   const organization = await lockOrganization(em);
   const where = { id: actor.id, organizationId: actor.organizationId };

@@ -52,7 +52,7 @@ export type Compiled = {
   columns: string;
   /** `from … t` */
   from: string;
-  /** Left joins to the records that they point to, if any. */
+  /** Left joins to the records that `t` points to, if any. */
   joins: string;
   /** `where t.organization_id = $1` */
   where: string;

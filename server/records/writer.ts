@@ -43,7 +43,7 @@ export type Table<T extends object, Row extends object> = {
   /** Values that no record may use again, although no row has them: the externalIds of erased customers. */
   refusedValues?: {
     property: string;
-    /** SQL on a new row: violates the constraint if its value is refused, judging by what is committed by then. */
+    /** SQL on a new row: violates the constraint if its value is refused, judged by what has been committed. */
     check: string;
     constraint: string;
     /** The id of the record that had it. */

@@ -4,8 +4,8 @@
 export const byteOrderMark = '\uFEFF';
 
 /**
- * Text that a spreadsheet would run as a formula, and text that an import would mistake for an escaped formula. Those for
- * Japanese and Chinese may take full-width signs for plain ones.
+ * Text that a spreadsheet would run as a formula, and text that an import would mistake for an escaped formula. Japanese
+ * and Chinese spreadsheets may treat full-width signs as plain ones.
  */
 const dangerous = /^'*[=+\-@\t\r＝＋－＠]/;
 const escaped = /^'+[=+\-@\t\r＝＋－＠]/;

@@ -182,7 +182,10 @@ test('restores nothing from a truncated backup or another kind of file', async (
   const later = JSON.stringify({ ...JSON.parse(header), migrations: [...migrations.map(({ name }) => name), 'later'] });
   for (const [text, reason] of [
     [`${firstTable}\n\\.\n\\end\n`, /lacks the table \S+; nothing was restored/],
-    [`${header}\n{"table":"public.customers","columns":"id"}\n`, /public.customers has other columns in the backup/],
+    [
+      `${header}\n{"table":"public.customers","columns":"id"}\n`,
+      /public.customers has different columns in the backup/,
+    ],
     [`${header}\n{"table":"public.invoices","columns":"id"}\n`, /truncated/],
     [`${later}\n\\end\n`, /from a newer version \(later\)/],
   ] as const)

@@ -71,7 +71,7 @@ async function beforeLastMigration() {
   return { database, reading, other, lines, migrateLast };
 }
 const last = migrations.at(-1)?.name;
-const waits = 'The migration waits for a transaction that uses a table, such as that of pg_dump.';
+const waits = 'The migration is waiting for a transaction that uses a table, such as that of pg_dump.';
 
 test('a migration that waits for a long transaction does not make requests wait with it, and says so', async () => {
   const { database, reading, other, lines, migrateLast } = await beforeLastMigration();
