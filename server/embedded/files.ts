@@ -97,7 +97,7 @@ async function requireClosed(folder: string): Promise<void> {
   if (!IS_ROOT && ![0, SELF.uid].includes(uid)) throw new Error(`${folder} belongs to another account`);
 }
 
-/** Another owner of the folder could lead root to a file elsewhere. */
+/** Another owner of the folder could redirect root to a file elsewhere. */
 async function requireFileOrNothing(path: string): Promise<void> {
   const found = await lstatIfAny(path);
   if (found && !found.isFile()) throw new Error(`${path} is not a file: delete it.`);

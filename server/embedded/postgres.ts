@@ -76,7 +76,7 @@ const urlOf = (connection: EmbeddedPostgres['connection']): string =>
 
 /** Restarts a killed server at the same socket, so that pools recover. Returns a function that leaves the database. */
 function superviseServer(opening: Opening, first: Presence): () => Promise<void> {
-  // A process that is ended at once also stops the server that it started. Others that use the server start it again.
+  // A process that exits without closing stops the server that it started. Others that use the server start it again.
   const stopAtOnce = () => void opening.child?.kill('SIGINT');
   process.once('exit', stopAtOnce);
   let closed: Promise<void> | undefined;

@@ -1,4 +1,4 @@
-/** The server process of an embedded cluster: creating, finding, starting and stopping it. */
+/** The server process of an embedded cluster: finding, starting and stopping it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
 import * as fs from 'node:fs/promises';
@@ -115,7 +115,7 @@ async function isRunning(child: ChildProcess, cluster: string): Promise<boolean>
 
 /**
  * PostgreSQL mistakes any running process with the pid in its lock file for its predecessor, except its parent: us.
- * The rest of the file stays, since it leads to processes of a killed server that are still writing.
+ * The rest of the file stays, since it identifies processes of a killed server that are still writing.
  */
 async function disownStalePid({ cluster, account }: Place, socketFolder: string): Promise<void> {
   await fs.rm(join(socketFolder, `.s.PGSQL.${PORT}.lock`), { force: true });

@@ -62,7 +62,7 @@ export async function* exportRecords(options: ExportOptions): AsyncGenerator<str
   }
 }
 
-// Object.keys forgets the names of the kinds.
+// Object.keys() loses the types of the names.
 export const exportKinds = Object.keys(shapes) as ExportKind[];
 
 type Stored = { organizationId: string; id: string; metadata: Record<string, string> };

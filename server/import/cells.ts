@@ -53,7 +53,7 @@ export function readingsOf(
     const rate = Number(readNumber(text, point ?? '.'));
     return rate > 0 && rate < 1;
   };
-  // A spreadsheet stores 19% as 0.19, which a cell with another format shows.
+  // A spreadsheet stores 19% as 0.19, and may show or export it that way.
   if (columns.some(({ samples }, index) => fields[index] === 'taxRate' && samples.some(isFraction)))
     notes.push('Tax rates are percentages: 0.19 is read as 0.19%. Write 19 for 19%.');
   const questions: Question[] = [];

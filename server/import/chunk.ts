@@ -135,6 +135,6 @@ function rejectionOf(error: unknown): Rejection | undefined {
     return { field: '', code: 'out_of_range', message: 'has an amount that is too large to be stored' };
   // Class 23 contains integrity violations.
   return code.startsWith('23')
-    ? { field: '', code: 'conflict', message: `cannot be stored: it breaks ${constraintOf(error)}` }
+    ? { field: '', code: 'conflict', message: `cannot be stored: it violates ${constraintOf(error)}` }
     : undefined;
 }

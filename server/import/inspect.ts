@@ -109,7 +109,7 @@ function newColumns(cells: readonly Cell[]): Column[] {
     return { name, samples: [], numbers: {}, dates: {}, hasNoZone: false };
   });
   if (columns.reduce((sum, { name }) => sum + name.length, 0) > bounds.headerCharacters)
-    throw new UsageError(`the names of the columns are longer than ${bounds.headerCharacters} characters together`);
+    throw new UsageError(`the names of the columns are longer than ${bounds.headerCharacters} characters in total`);
   return columns;
 }
 

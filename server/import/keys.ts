@@ -5,7 +5,7 @@ import type { Keyed, Work } from './kind.ts';
 const textOf = (row: object, name: string): string | undefined => {
   const value: unknown = Reflect.get(row, name);
   const text = typeof value === 'string' ? value.trim() : '';
-  // PostgreSQL does not take NUL, and no record has it in a value: its row is rejected.
+  // PostgreSQL does not accept NUL, so no record has it: a row with one is rejected.
   if (text === '' || text.includes('\0')) return undefined;
   return /^[ -~]+$/.test(text) ? text : text.normalize('NFC');
 };

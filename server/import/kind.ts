@@ -88,7 +88,7 @@ export type Work = {
   match: Match;
   announcement: Announcement | undefined;
   /**
-   * Whether keys may have lost leading zeros: not if one of the file has some, or no stored one. Undefined until it is
+   * Whether keys may have lost leading zeros: not if a key in the file has some, or no stored key. Undefined until it is
    * known, or if the rows are not the cells of a table.
    */
   zeros: { areDropped?: boolean } | undefined;

@@ -17,7 +17,7 @@ const longestNumber = 1e15;
 const formulaError =
   /^(?:#(?:DIV\/0|REF|VALUE|NUM|NULL|SPILL|CALC|BEZUG|WERT|ZAHL|VALEUR|NOMBRE|NUL|VERW|WAARDE|GETAL|LEEG)!|#(?:NAME|NOM|NAAM)\?|#¡(?:DIV\/0|REF|VALOR|NUM|NULO)!|#¿NOMBRE\?|#N\/[ADB]|#NV|Err:\d{3})$/;
 
-/** What is read of a formula whose result is not in the workbook, because a program wrote the file. */
+/** Read in place of a formula's result that the workbook lacks, because a program wrote the file. */
 export const notCalculated = '#NOT CALCULATED!';
 
 /** Rejects cells that a spreadsheet has damaged, in columns that fill a field. */

@@ -1,7 +1,7 @@
 /** How the numbers of a workbook are displayed: as numbers, percentages or times, or with leading zeros. */
 import type { Cell } from './source.ts';
 
-/** A number is how many digits are displayed at least. */
+/** A number is the minimum number of digits displayed. */
 export type NumberFormat = 'number' | 'percentage' | 'time' | number;
 
 /** Formats that a workbook need not spell out: 14 to 22 and 45 to 47 everywhere, the others in East Asia and Thailand. */
@@ -39,7 +39,7 @@ export function formatOf(code: string): NumberFormat {
 }
 
 const day = 86_400_000;
-/** From the day that is 0. */
+/** Counted from day 0. */
 const daysBefore1970 = { 1900: 25_569, 1904: 24_107 };
 const daysUntil10000 = 2_958_466;
 export type FirstYear = keyof typeof daysBefore1970;

@@ -54,7 +54,7 @@ const referencesTo = (kind: Kind, ids: Texts, nameSearches: Texts) => ({
         const message = `matches no ${kind}: ${externalId}`;
         unknown.push({ field: `${field}ExternalId`, code: 'not_found', message });
       } else if (stored !== undefined && stored !== found) {
-        const message = `names another ${kind} than ${field.split('.').at(-1)}ExternalId`;
+        const message = `names a different ${kind} than ${field.split('.').at(-1)}ExternalId`;
         unknown.push({ field: `${field}Id`, code: 'conflict', message });
       }
       return found;

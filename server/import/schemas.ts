@@ -77,7 +77,7 @@ const lineImport = z
   .refine((line) => line.optional || line.selected, {
     path: ['selected'],
     params: { code: 'invalid_enum' },
-    message: 'must be true where optional is not: only an optional line can be left out',
+    message: 'must be true unless optional is: only an optional line can be left out',
   });
 export type LineImport = z.output<typeof lineImport>;
 

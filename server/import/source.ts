@@ -95,7 +95,7 @@ async function stateOf(file: string): Promise<{ size: number; modifiedMs: number
 async function requireUnchanged({ file, size, modifiedMs }: Source, handle: FileHandle): Promise<void> {
   const now = await handle.stat();
   if (now.size !== size || (modifiedMs !== undefined && now.mtimeMs !== modifiedMs))
-    throw new UsageError(`${file} has changed while it was being read. Import it again once it is complete.`);
+    throw new UsageError(`${file} changed while it was being read. Import it again once it is complete.`);
 }
 
 async function firstBytes(source: Source): Promise<Buffer> {

@@ -15,7 +15,7 @@ export const uploadBounds = {
   /** After decompression. */
   unpackedBytes: 1_000_000_000,
   rows: 1_000_000,
-  /** Of all organizations: uploads not imported yet, and separately files of rejected rows, of which the newest stay. */
+  /** Of all organizations: uploads not imported yet, and separately files of rejected rows; the newest are kept. */
   files: 100,
   keptForMs: 24 * 3_600_000,
 } as const;

@@ -86,7 +86,7 @@ export class Runner {
     });
   }
 
-  /** Stops checks, and imports between two chunks. What is being received is received to its end. */
+  /** Stops checks, and imports between two chunks. A file being received is received to the end. */
   stop(): void {
     this.#stopping.abort(stopping);
   }
@@ -138,7 +138,7 @@ export class Runner {
     this.#running.delete(done);
   }
 
-  /** While the database is away, what was done must not be lost. */
+  /** What was done must not be lost while the database is down. */
   async #saveLast(upload: Upload, changes: Changes, signal: AbortSignal): Promise<boolean> {
     for (;;) {
       try {

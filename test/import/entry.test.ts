@@ -54,7 +54,7 @@ describe('an inspection', () => {
     expect([delimiter, columns.map((column) => column.name)]).toEqual([';', [name, 'externalId']]);
     // Longer than the chunks in which a file is read.
     const lines = `"${'line, line, line\n'.repeat(20_000)}";externalId\n1;2\n`;
-    await expect(inspect('c.csv', lines)).rejects.toThrow('are longer than 50000 characters together');
+    await expect(inspect('c.csv', lines)).rejects.toThrow('are longer than 50000 characters in total');
   });
 
   test('of JSON has no columns', async () => {

@@ -225,8 +225,8 @@ describe('importing proposals', () => {
     const line = { itemExternalId: 'I-1', itemId, type: 'product', name: 'Chai', quantity: 1, unitPrice: 1 };
     const report = await save({ ...sent, customerId, lineItems: [line] });
     expect(report.errors).toEqual([
-      { line: 1, field: 'customerId', code: 'conflict', message: 'names another customer than customerExternalId' },
-      { line: 1, field: 'lineItems.0.itemId', code: 'conflict', message: 'names another item than itemExternalId' },
+      { line: 1, field: 'customerId', code: 'conflict', message: 'names a different customer than customerExternalId' },
+      { line: 1, field: 'lineItems.0.itemId', code: 'conflict', message: 'names a different item than itemExternalId' },
     ]);
     await save({ ...sent, customerId: exampleId('cus') });
     expect((await fetch('P-1')).customer).toMatchObject({ name: 'Ana' });
