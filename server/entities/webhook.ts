@@ -1,4 +1,4 @@
-/** Webhooks: endpoints, how far changes have been searched for, and deliveries. */
+/** Webhooks: endpoints, how far changes have been scanned, and deliveries. */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
 import { filters, optionalId, optionalInteger, optionalText, optionalTimestamp, owned, timestamp } from './owned.ts';
@@ -109,7 +109,7 @@ export const WebhookImport = defineEntity({
   },
 });
 
-/** A record that an import stored, with its version, until the search for changes has processed it. */
+/** A record that an import stored, with its version, until a scan has processed it. */
 export const WebhookImported = defineEntity({
   name: 'WebhookImported',
   tableName: 'webhook_imported',

@@ -31,7 +31,7 @@ export async function announceImport(session: Session, kind: string) {
   const id = uuidv7();
   if (isAnnounced) await session.query(begin, [id, kind]);
   return {
-    /** Marks the records that the import stored, for the search for changes. Call it in the same transaction. */
+    /** Marks the records that the import stored, for the next scan. Call it in the same transaction. */
     async mark(table: RecordTable, ids: readonly string[]): Promise<void> {
       const isWatched = isAnnounced || (await session.query(`${isOn} limit 1`)).length > 0;
       if (isWatched) await session.query(mark(table), [ids, isAnnounced]);

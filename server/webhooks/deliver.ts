@@ -28,7 +28,7 @@ export const deliveryLimits = {
   leaseSeconds: 30,
   /** Concurrent requests to one endpoint. */
   concurrency: 10,
-  /** The most events of a round. Each round has twice as many as the one before; the first has one for each request. */
+  /** Maximum events per round. The first round has `concurrency` events; each later one, twice as many as the last. */
   round: 100,
   /** After more characters than this, rounds start small again: PostgreSQL could not read 100 long proposals in time. */
   roundLength: 5_000_000,

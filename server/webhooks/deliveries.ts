@@ -1,7 +1,7 @@
 /**
  * The statements on deliveries: each concerns one organization, so on a cluster it goes to one node. `locked` makes all of
- * them lock rows in one order. `coalesce` around a column rules out all indexes but the one by record: without statistics,
- * PostgreSQL would read every pending delivery for each record.
+ * them lock rows in the same order. `coalesce` around a column rules out all indexes but the one by record: without
+ * statistics, PostgreSQL would read every pending delivery for each record.
  */
 import type pg from 'pg';
 import type { EventType } from '../../contract/events.ts';

@@ -64,7 +64,7 @@ export async function createEndpoint(
   });
 }
 
-/** Starts looking for changes, if no endpoint is on; after `lockOrganization`. `now` is the start of the transaction. */
+/** Starts scanning if no endpoint is on; call it after `lockOrganization`. `now` is the start of the transaction. */
 async function startScanning(em: ScopedEntityManager, now: string): Promise<void> {
   const organizationId = organizationOf(em);
   // A scan in progress ends first.

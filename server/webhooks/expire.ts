@@ -25,8 +25,8 @@ const inLog = `with recursive log (id) as (
   select id from log where id is not null`;
 
 /**
- * One organization after another, and endpoints apart from deliveries: on a cluster, they are on different nodes. The
- * deliveries of an endpoint that was removed are removed here, because there may be too many for the removal itself.
+ * One organization after another, and endpoints separately from deliveries: on a cluster, they are on different nodes.
+ * The deliveries of a removed endpoint are removed here, because there may be too many for the removal itself.
  */
 export async function expireDeliveries(pool: pg.Pool): Promise<void> {
   const all = 'select organization_id as id from webhook_positions';

@@ -44,7 +44,7 @@ export class Webhooks {
   readonly #running = new Map<string, Leased>();
   readonly #scanning: Set<OrganizationId> = new Set();
   readonly #hinted: Set<OrganizationId> = new Set();
-  /** The organizations that have an endpoint, as of the last regular scan. */
+  /** The organizations with an active endpoint, as of the last regular scan. */
   #watched: ReadonlySet<OrganizationId> = new Set();
   #backlog = noBacklog;
   #isTaking = false;

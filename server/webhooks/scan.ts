@@ -29,7 +29,7 @@ async function scanWith(client: pg.ClientBase, organizationId: OrganizationId): 
   if (!position) return { state: 'busy', found: 0 };
   const endpoints = await activeEndpoints(client, organizationId);
   if (endpoints.length === 0) return { state: 'idle', found: 0 };
-  // Also those that no endpoint wants: an endpoint that wants imports later gets no event for them.
+  // Includes those that no endpoint wants, so that one that wants imports later gets no event for them.
   const imports = await readImports(client, organizationId);
   const bound = await syncBoundOf(client);
   const since = position.isAhead ? aMinuteBefore(bound) : position.since;

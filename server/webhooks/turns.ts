@@ -38,7 +38,7 @@ const upsertTurns = `on conflict (organization_id, proposal_id) do update set tu
 const rememberTurns = `insert into webhook_turns (organization_id, proposal_id, turns)
   select $1, id, turns from json_to_recordset($2::json) as r(id uuid, turns int) ${upsertTurns}`;
 
-/** Stores all turns as known when the first endpoint is created: only later ones become events. `?` is the organization. */
+/** Stores all turns as known when scanning starts: only later ones become events. `?` is the organization. */
 export const rememberAllTurns = `insert into webhook_turns (organization_id, proposal_id, turns)
   select organization_id, id, ${turns.map((turn, bit) => `(${turn}_at is not null)::int * ${1 << bit}`).join(' + ')}
   from proposals where organization_id = ? ${upsertTurns}`;
