@@ -261,7 +261,9 @@ test.runIf(existsSync(programs.promtool))('Prometheus loads the alert rules, and
               exp_alerts: [
                 {
                   exp_labels: { job: 'proposal-api', instance: 'api-1' },
-                  exp_annotations: { summary: 'Redis is unavailable: each process of api-1 limits on its own.' },
+                  exp_annotations: {
+                    summary: 'Redis is unavailable: each process of api-1 enforces the limit on its own.',
+                  },
                 },
               ],
             },
