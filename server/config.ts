@@ -1,4 +1,4 @@
-/** The service's environment variables: read once, and described only here. */
+/** The service's environment variables: parsed and described only here. */
 import { z } from 'zod';
 
 type Description = {

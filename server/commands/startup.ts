@@ -16,7 +16,7 @@ type Startup = {
   processes?: number;
 };
 
-/** Prints the startup messages; fills an empty database with the demo, in production only if asked. */
+/** Prints the startup messages. Fills an empty database with the demo; DATABASE_URL and production need --demo. */
 export async function printStartup({ config, database, url, demo, metricsUrl, processes = 1 }: Startup): Promise<void> {
   if (database.displayUrl) printLines(`Database: ${database.displayUrl}`);
   if (demo || (database.folder !== undefined && config.NODE_ENV !== 'production')) await announceDemo(database, url);

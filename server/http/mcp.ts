@@ -22,7 +22,7 @@ export function mcpEndpoint({ handshakes, ...parts }: Parts): RequestHandler {
   const tools = createTools(sumProposals);
   return async (request, response) => {
     const message = await readBody(request, response, parts.shares);
-    // The protocol has had no batches since 2025-06-18; one message takes one allowance.
+    // The protocol has had no batches since 2025-06-18; each message is counted separately.
     if (Array.isArray(message)) {
       response.status(400).json(rpcError(-32_600, 'Batches are not supported. Send one message in each request.'));
       return;

@@ -22,7 +22,7 @@ export type Job = Pick<Upload, Known> & {
   rejects: string;
   /** What the admin has chosen; null until then. */
   choices: ImportChoices | null;
-  /** What was chosen for the last file of this kind. */
+  /** What was chosen for earlier files of this kind. */
   remembered: RememberedChoices | null;
 };
 

@@ -1,4 +1,4 @@
-/** What is stored about uploads: text from the file, and what the columns of the last file of each kind meant. */
+/** What is stored about uploads: text from the file, and what the columns of earlier files of each kind meant. */
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { ImportMapping } from '../entities/upload.ts';
 import type { RememberedChoices, Upload } from '../entities/upload.ts';
