@@ -64,7 +64,7 @@ export class SingleSignOn {
     return { url: url.href, cookies: [this.#cookie.set({ state, nonce, verifier, next }, bounds.signInSeconds)] };
   }
 
-  /** Finishes the sign-in with the query of the provider's callback. If it fails, `onError` learns why. */
+  /** Finishes the sign-in with the query of the provider's callback. If it fails, `onError` gets the reason. */
   async finish(query: string, header: string | undefined, onError: (error: unknown) => void): Promise<Finished> {
     const note = this.#cookie.read(header);
     // Another tab may have begun later; its sign-in continues.

@@ -29,7 +29,7 @@ revoked key stops working within a second.`,
     );
   adminCommand(command, 'create', 'create a key; needs the Team plan')
     .requiredOption('--name <NAME>', 'what the key is for', text)
-    .addOption(new Option('--expires <DAYS>', 'after how many days it stops working').choices(expiryDays.map(String)))
+    .addOption(new Option('--expires <DAYS>', 'days until it stops working').choices(expiryDays.map(String)))
     .action(({ name, expires = '', ...options }) =>
       asMember(options, async (em, member) =>
         printLines((await issueKey(em, member, { name, expiresInMs: parseExpiry(expires) })).raw),

@@ -10,7 +10,7 @@ import { printLines } from './terminal.ts';
 export const declare: Declare = (command) =>
   command
     .description(
-      `Restores what \`backup\` wrote into a database without organizations: either all of it or, if anything fails, nothing. A
+      `Restores a backup into a database without organizations: either all of it or, if anything fails, nothing. A
 backup from an older version is migrated. The database is the one at DATABASE_URL, or the embedded one in DATA_DIR.`,
     )
     .argument('<FILE>', 'the backup; - for standard input')

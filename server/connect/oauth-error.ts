@@ -11,7 +11,7 @@ export type OAuthErrorCode =
 
 export class OAuthError extends Error {
   readonly code: OAuthErrorCode;
-  /** Back to the application, if it is known, with what is wrong: for a link, since nobody is redirected without a click. */
+  /** The URL back to the application, if known, with the error: for a link, as nobody is redirected without a click. */
   returnTo?: string;
 
   constructor(code: OAuthErrorCode, sentence: string, options?: ErrorOptions) {

@@ -139,7 +139,7 @@ async function tablesInOrder(client: pg.ClientBase): Promise<Table[]> {
   return ordered;
 }
 
-/** Without the schema of the records, which may have another name here than where they were backed up. */
+/** Without the schema of the records, which may be named differently here than in the backup. */
 const nameOf = ({ table }: Pick<Table, 'table'>) => table.replace(/^(?!sign_in\.).*\./, '');
 
 function readHeader(line: string): Header {

@@ -39,6 +39,6 @@ export const beginSnapshot = `set application_name = '${readerName}'; begin isol
 /** For exports, imports, backups and migrations. PostgreSQL 15 and 16 do not have this setting, and reject it as an option. */
 export const unlimitedTransactions = `select set_config(name, '0', false) from pg_settings where name = 'transaction_timeout'`;
 
-/** A URL that has options of its own, such as a search_path, replaces all others: adds these, which come last and win. */
+/** Options in a URL, such as a search_path, replace all others: these are appended to them, so that these win. */
 export const withOptions = (url: string, options: string): string =>
   url.replace(/(?<=[?&]options=)[^&#]*/, (own) => `${own}%20${encodeURIComponent(options)}`);

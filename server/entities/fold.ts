@@ -16,7 +16,7 @@ const spelled: Readonly<Record<string, string>> = {
   ς: 'σ',
 };
 
-/** Folding changes only the case of ASCII without a backtick, which most texts are; any other costs ten times as much. */
+/** Folding ASCII without a backtick, as most texts are, only changes case; any other text costs ten times as much. */
 const isPlain = (value: string): boolean => /^[\t\n -_a-~]*$/.test(value);
 
 export function fold(value: string): string {

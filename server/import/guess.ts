@@ -13,7 +13,7 @@ import { storedId } from '../records/public-id.ts';
 import { reportWidth } from './report.ts';
 import { maximumColumns } from './source.ts';
 
-/** Words of other tools in front of the name: `Person - Label` in Pipedrive, `Business City` in Outlook. */
+/** Prefixes that other tools add: `Person - Label` in Pipedrive, `Business City` in Outlook. */
 const prefix =
   /^(?:(?:person|organization|product) - |(?:business|billing|mailing) (?=street|city|state|zip|postal|country|phone))/i;
 

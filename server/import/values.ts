@@ -55,7 +55,7 @@ const localDate = new RegExp(
   String.raw`^(?<first>\d{1,2})(?<separator>[./-])(?<next>\d{1,2})\k<separator>(?<year>\d{4}|(?<!-)\d\d)${clock}$`,
   'i',
 );
-/** As in East Asia; with hyphens, also without leading zeros. */
+/** As in East Asia; hyphenated dates may lack leading zeros. */
 const yearFirst = new RegExp(String.raw`^(?<year>\d{4})[./-](?<month>\d{1,2})[./-](?<day>\d{1,2})${clock}$`, 'i');
 
 /** Which order of day and month a date shows; undefined if both give the same day, or if it is not such a date. */

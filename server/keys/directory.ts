@@ -1,4 +1,4 @@
-/** Looks up keys: with one statement, or none if no key has changed since it was last read. */
+/** Looks up keys: with one statement, or none if no key has changed since this one was read. */
 import type pg from 'pg';
 import { typeParsers } from '../database/prepared.ts';
 import { currentEpoch, lookup, toKey } from './key-row.ts';

@@ -46,7 +46,7 @@ export async function eraseCustomer(tenant: Tenant, id: string, memberId: string
     const changes = erasedFrom(customerErasure, stored, redaction);
     const erasedAt = await timeOf(scope);
     await updateLocked(scope, customerTable, exactly('id', id), () => ({ ...changes, erasedAt }));
-    // This waits for an admin's changes in the organization, which may wait for a delivery: so it must lock first.
+    // Before deliveries are locked: this insert waits for an admin's changes, which may wait for a delivery.
     const event = { kind: 'change', action: 'customer_erased', memberId, detail: publicId('customer', id) } as const;
     const { into, parameters, values } = tableIn(scope, AuditEvent).insert;
     await scope[statements].query(

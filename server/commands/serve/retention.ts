@@ -44,7 +44,7 @@ const everyMinute: readonly Rows[] = [
 const removeRows = (pool: pg.Pool, { table, key = 'organization_id, id', expired }: Rows): Promise<number> =>
   inBatches(pool, `delete from ${table} where (${key}) in (select ${key} from ${table} ${expired} limit ${batchSize})`);
 
-/** Uploaded files are on this machine: uploads/files.ts removes them, also after a day. */
+/** Uploaded files are on this machine: uploads/files.ts removes them after a day, too. */
 export function expireRegularly(pool: pg.Pool, onError: (error: unknown) => void): Background {
   const background = createBackground(onError);
   for (const rows of everyFiveMinutes) background.every(5 * oneMinuteMs, () => removeRows(pool, rows));
