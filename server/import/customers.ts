@@ -35,5 +35,5 @@ export const customers: Kind<CustomerImport, Customer> = {
   },
 };
 
-const isErased = 'is a customer whose personal data was erased, which cannot be changed';
+const isErased = 'is a customer whose personal data was erased, so it cannot be changed';
 const customerErased: Rejection = { field: '', code: 'customer_erased', message: isErased };

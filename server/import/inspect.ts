@@ -97,7 +97,7 @@ const isSeparatorHint = (cells: readonly Cell[]): boolean => cells.length === 2 
 
 function newColumns(cells: readonly Cell[]): Column[] {
   if (cells.length > maximumColumns)
-    throw new UsageError(`the header has ${cells.length} columns: a file may have ${maximumColumns}`);
+    throw new UsageError(`the header has ${cells.length} columns: the maximum is ${maximumColumns}`);
   const texts = cells.map((cell, index) => unescapeFormula(String(cell).trim()) || `column ${index + 1}`);
   const own = reportWidth(texts);
   const seen = new Set<string>();

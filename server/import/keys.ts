@@ -68,7 +68,7 @@ export class Repeats {
       if (this.#notes.length >= shown) return;
       // An email address is personal data, and the notes are stored.
       const name = field === 'email' ? 'email address' : `${field} ${value}`;
-      const result = field === this.#match ? 'the later line wins' : 'they stay two records';
+      const result = field === this.#match ? 'the later line wins' : 'both records are kept';
       this.#notes.push(`Line ${line} repeats the ${name} of line ${first}: ${result}.`);
       // Further fields would only report the same pair of lines.
       return;

@@ -30,7 +30,7 @@ export function rejectDamaged(fields: readonly (string | undefined)[], cells: re
 
 function damageOf(cell: Cell, field: string): string | undefined {
   const text = typeof cell === 'number' ? '' : cell.trim();
-  if (formulaError.test(text)) return `is the error ${text} of a formula: correct the formula, or empty the cell`;
+  if (formulaError.test(text)) return `is the formula error ${text}: correct the formula, or clear the cell`;
   if (text === notCalculated)
     return 'is a formula without its result: open the file in a spreadsheet program, and save it there';
   const hasLostDigits = typeof cell === 'number' ? Math.abs(cell) >= longestNumber : shortened.test(text);

@@ -67,7 +67,7 @@ test('may not have ids whose digits a number cannot hold', async () => {
 test('rejects cells whose formula has failed, also in CSV and in other languages', async () => {
   const row = ['C-1', coded('s="0" t="e"><f>1/0</f><v>#DIV/0!</v>'), 'in #REF! we trust'];
   const { tenant, report } = await run(workbook(table(['externalId', 'name', 'notes'], row)), 'customers');
-  const message = 'is the error #DIV/0! of a formula: correct the formula, or empty the cell';
+  const message = 'is the formula error #DIV/0!: correct the formula, or clear the cell';
   expect(report.errors).toEqual([{ line: 2, field: 'name', code: 'invalid_characters', message }]);
   const csv = 'externalId;name;notes;email\nC-2;Ann;#BEZUG!;Err:502\nC-3;Bo;in #REF! we trust;\n';
   expect((await importInto(world, tenant).csv('customers', csv)).errors).toMatchObject([
