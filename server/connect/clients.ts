@@ -97,7 +97,7 @@ function readMetadata(body: unknown, what: string): { name: string; redirectUris
   if (wrong !== undefined)
     throw new OAuthError(
       'invalid_redirect_uri',
-      'A redirect URI must be an https URL, or an http URL of localhost, 127.0.0.1 or [::1], without fragment and password.',
+      'A redirect URI must be an https URL, or an http URL of localhost, 127.0.0.1 or [::1], without a fragment or password.',
     );
   const name = nameOfKey(typed);
   return { name: isBlank(name) ? nameOfKey(hostOf(redirectUris[0] ?? '')) : name, redirectUris };

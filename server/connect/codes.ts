@@ -90,7 +90,7 @@ async function revokeMadeFrom(em: ScopedEntityManager, codeHash: string): Promis
 
 function requireSameClient({ clientId, redirectUri }: Exchange, granted: Grant): void {
   if (clientId !== granted.clientId || (redirectUri ?? granted.redirectUri) !== granted.redirectUri)
-    throw new OAuthError('invalid_grant', 'This code was issued to another client_id or redirect_uri.');
+    throw new OAuthError('invalid_grant', 'This code was issued for a different client_id or redirect_uri.');
 }
 
 function requireVerifier({ codeVerifier, resource }: Exchange, granted: Grant): void {
@@ -98,5 +98,5 @@ function requireVerifier({ codeVerifier, resource }: Exchange, granted: Grant): 
   if (!isForm || hash('sha256', codeVerifier, 'base64url') !== granted.codeChallenge)
     throw new OAuthError('invalid_grant', 'The code_verifier does not belong to the code_challenge of this code.');
   if (resource !== undefined && plainResource(resource) !== plainResource(granted.resource ?? ''))
-    throw new OAuthError('invalid_target', 'This code was issued for another resource.');
+    throw new OAuthError('invalid_target', 'This code was issued for a different resource.');
 }

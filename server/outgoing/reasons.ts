@@ -26,7 +26,7 @@ export const reasons: Record<string, string> = {
   SELF_SIGNED_CERT_IN_CHAIN: 'The issuer of the TLS certificate is not trusted.',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE:
     'The issuer of the TLS certificate is not trusted, or the server does not send its intermediate certificate.',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'The TLS certificate is for another host name.',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'The TLS certificate is for a different host name.',
   EPROTO: 'The TLS handshake failed: the receiver may speak plain HTTP on this port, or only old versions of TLS.',
   HPE_INVALID_CONSTANT: 'The response is not HTTP.',
 };

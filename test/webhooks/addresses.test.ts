@@ -33,7 +33,7 @@ function sender(allowed: string[] = [], resolve?: Parameters<typeof createDestin
   return created;
 }
 
-const mismatch = 'The TLS certificate is for another host name.';
+const mismatch = 'The TLS certificate is for a different host name.';
 const selfSigned = 'The TLS certificate is self-signed.';
 
 const post = (to: Sender, url: string) => to.send({ url, headers: {}, body: '{}' });
@@ -274,7 +274,7 @@ test.each([
 test.each([
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', /issuer .* not trusted, or .* intermediate certificate/],
   ['SELF_SIGNED_CERT_IN_CHAIN', /issuer .* not trusted/],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', /another host name/],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', /a different host name/],
   ['CERT_HAS_EXPIRED', /expired/],
 ])('a certificate with the error %s is described to the admin', async (code, sentence) => {
   const error = Object.assign(new Error('if the root CA is installed locally, try running Node.js with …'), { code });
