@@ -1,4 +1,4 @@
-/** Spreads an organization's records over the nodes of a Citus cluster. */
+/** Spreads organizations' records over the nodes of a Citus cluster. */
 import type pg from 'pg';
 import { UsageError } from '../config.ts';
 import { entities } from './entities.ts';
@@ -16,8 +16,8 @@ const onCoordinator = [
   'uploads', // the same
   'erased_external_ids', // read together with their key, which the coordinator has
   'webhook_endpoints', // refers to members; those that are due are taken across organizations
-  'webhook_imports', // few; a poll reads those of an organization
-  'webhook_positions', // locked by a poll, across organizations
+  'webhook_imports', // few; a scan reads those of an organization
+  'webhook_positions', // read by a scan, across organizations
   'import_mappings', // a few rows, used by the settings pages
 ];
 

@@ -23,7 +23,7 @@ import { rejectOtherMethods } from '../../problems/method-not-allowed.ts';
 import { siteRoutes, unknownPage } from '../../web/site.ts';
 
 export type Parts = Omit<RouterParts, 'onError'> & {
-  /** Limits what agents send besides tool calls. */
+  /** Limits OAuth requests, and what agents send besides tool calls. */
   handshakes: RateLimiter;
   log: Log;
   /** How many trusted proxies are in front, each of which appends to X-Forwarded-For. */
