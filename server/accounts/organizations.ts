@@ -84,7 +84,7 @@ export async function changeOrganization(
 }
 
 /**
- * For an admin, who would be the first to be locked out. `isReady`: the admin's own session meets the requirement. Returns
+ * An admin must meet the requirement first, or would be locked out. `isReady`: the admin's own session meets it. Returns
  * whether anything changed.
  */
 export async function requireTwoFactor(

@@ -13,7 +13,7 @@ export async function inTransaction<T>(pool: pg.Pool, work: (client: pg.PoolClie
   } catch (error) {
     // A statement that was prepared before a migration may fail on this connection each time.
     if (error instanceof pg.DatabaseError && !isHarmless(error)) broken = error;
-    // Nor can a connection that cannot even roll back be reused.
+    // A connection that cannot even roll back is not reused, either.
     await client.query('rollback').catch((cause: Error) => (broken = cause));
     throw error;
   } finally {

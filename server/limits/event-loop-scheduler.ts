@@ -41,7 +41,7 @@ export class EventLoopScheduler {
     return done;
   }
 
-  /** Returns what to call before each piece of long work, which begins now; it waits for a turn if the slice is over. */
+  /** Returns a function to call before each piece of work, which begins now; it waits for a turn if the slice is over. */
   pauses(organizationId: string): Pause {
     let endsAt = this.#clock() + sliceMs;
     return () => {

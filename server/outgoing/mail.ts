@@ -36,7 +36,7 @@ export function createMailer({ url, from }: MailOptions): Mailer {
       const { createTransport } = await import('nodemailer');
       // Nothing else handles its errors before it connects.
       const socket = new Socket().on('error', () => undefined);
-      // Otherwise, the programs that report a person's absence would reply to the sender (RFC 3834).
+      // Otherwise, out-of-office responders would reply to the sender (RFC 3834).
       const defaults = { from, headers: { 'Auto-Submitted': 'auto-generated' } };
       const sending = createTransport({ url, socket, connectionTimeout: withinMs }, defaults).sendMail(mail);
       const late = new Error(`The mail server did not accept the mail within ${withinMs / 1000} seconds.`);

@@ -103,7 +103,7 @@ const recover = `update webhook_deliveries set state = 'pending', due_at = least
 export const recoverDeliveries = (client: Client, { organizationId, id }: Target, leaseSeconds: number) =>
   client.query(recover, [organizationId, id, leaseSeconds]);
 
-/** What was claimed but not begun. */
+/** Makes what was claimed, but not begun, due again. */
 export const unclaim = (client: Client, { organizationId }: Target, ids: string[]) =>
   client.query(
     `update webhook_deliveries set state = 'pending', attempts = attempts - 1
