@@ -9,6 +9,8 @@ import { LastUses } from './last-uses.ts';
 const trustMs = 500;
 const capacity = { keys: 20_000, unknown: 5_000, lookup: 1_000 };
 
+type Verified = Pick<KeyRow, 'epoch' | 'nowMs'>;
+
 /**
  * The keys that were read at one epoch of the database. Any other epoch empties the cache, even one that was current
  * before: the database may have been restored or failed over to an older copy.
@@ -22,6 +24,8 @@ export class KeyDirectory {
   readonly #unknown = new Set<string>();
   #epoch: string | undefined;
   #verifiedAtMs = Number.NEGATIVE_INFINITY;
+  /** How far the database's clock was ahead of this one then; it changes if that clock is set, or this machine sleeps. */
+  #aheadMs = 0;
   #verifying: Promise<void> | undefined;
   /** Statements sent so far, and the latest of them whose result was used. */
   #sent = 0;
@@ -46,7 +50,7 @@ export class KeyDirectory {
     if (isCached && this.#clock() - this.#verifiedAtMs >= trustMs) await this.#verify();
     if (this.#unknown.has(hash)) return undefined;
     const key = this.#known.get(hash) ?? (await this.#read(hash));
-    if (key && this.#clock() >= key.endsAtMs) {
+    if (key && this.#clock() + this.#aheadMs >= key.endsAtMs) {
       // Nothing in the database changes when a replaced or expiring key ends.
       key.revokedAt ??= key.endsAt;
       // Read again by the next request: the database's clock may have been wrong.
@@ -82,8 +86,8 @@ export class KeyDirectory {
   async #readEpoch(): Promise<void> {
     const question = this.#ask();
     const statement = { name: 'access-epoch', text: `select ${currentEpoch}` };
-    const { rows } = await this.#pool.query<{ epoch: string }>(statement);
-    this.#learn(rows[0]?.epoch, question);
+    const { rows } = await this.#pool.query<Verified>(statement);
+    this.#learn(rows[0], question);
   }
 
   #ask(): { number: number; atMs: number } {
@@ -92,12 +96,13 @@ export class KeyDirectory {
   }
 
   /** Returns whether the directory now holds keys of this epoch. A result counts unless a later statement's was used. */
-  #learn(epoch: string | undefined, { number, atMs }: { number: number; atMs: number }): boolean {
-    if (epoch === undefined) throw new Error('access_epoch has no row: no key can be trusted.');
+  #learn(verified: Verified | undefined, { number, atMs }: { number: number; atMs: number }): boolean {
+    if (verified === undefined) throw new Error('access_epoch has no row: no key can be trusted.');
     if (number < this.#used) return false;
     this.#used = number;
-    if (epoch !== this.#epoch) this.#empty(epoch);
+    if (verified.epoch !== this.#epoch) this.#empty(verified.epoch);
     this.#verifiedAtMs = atMs;
+    this.#aheadMs = verified.nowMs - atMs;
     return true;
   }
 
@@ -132,8 +137,8 @@ export class KeyDirectory {
     const statement = { name: 'access-keys', text: lookup, values: [hashes], types: typeParsers };
     const { rows } = await this.#pool.query<KeyRow>(statement);
     // A key read before a change that is now known is valid for this one request only.
-    const isCurrent = this.#learn(rows[0]?.epoch, question);
-    const found = new Map(rows.flatMap((row) => (row.id ? [[row.hash, toKey(row, question.atMs)] as const] : [])));
+    const isCurrent = this.#learn(rows[0], question);
+    const found = new Map(rows.flatMap((row) => (row.id ? [[row.hash, toKey(row)] as const] : [])));
     if (!isCurrent) return found;
     for (const hash of hashes) {
       const key = found.get(hash);
