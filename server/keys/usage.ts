@@ -169,16 +169,18 @@ export class UsageLog {
   }
 }
 
+// A process whose clock is ahead stores nothing in the future, where nothing would remove it for as long.
 const insertCounts = `insert into usage_counts as stored (organization_id, key_id, day, operation, outcome, requests)
-  select "organizationId", "keyId", day, operation, outcome, requests from json_to_recordset($1::json)
+  select "organizationId", "keyId", least(day, (now() at time zone 'utc')::date), operation, outcome, sum(requests)
+  from json_to_recordset($1::json)
     as batch("organizationId" uuid, "keyId" uuid, day date, operation text, outcome text, requests bigint)
-  order by 1, 2, 3, 4, 5
+  group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
   on conflict (organization_id, key_id, day, operation, outcome)
   do update set requests = stored.requests + excluded.requests`;
 
 const insertFailures = `insert into failed_requests
     (organization_id, id, key_id, operation, status, code, fields, request_id, created_at)
-  select "organizationId", id, "keyId", operation, status, code, fields::jsonb, "requestId", "createdAt"
+  select "organizationId", id, "keyId", operation, status, code, fields::jsonb, "requestId", least("createdAt", now())
   from json_to_recordset($1::json) as batch("organizationId" uuid, id uuid, "keyId" uuid, operation text, status int,
     code text, fields text, "requestId" text, "createdAt" timestamptz)
   on conflict do nothing`;

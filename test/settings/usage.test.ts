@@ -373,6 +373,26 @@ describe('the usage log', () => {
     }
   });
 
+  test('of a process whose clock is ahead is that of today, and does not displace later failures', async () => {
+    const tenant = await world.organization();
+    const ids = await keyOf(tenant);
+    let aheadMs = 400 * dayMs;
+    const { log } = newLog(() => Date.now() + aheadMs);
+    const failed = { status: 404, code: 'not_found' };
+    log.record(event(ids, { ...failed, requestId: 'req_1' }));
+    log.record(event(ids));
+    aheadMs = 1_000;
+    log.record(event(ids));
+    await log.flush();
+    log.record(event(ids, { ...failed, requestId: 'req_2' }));
+    await log.flush();
+    const { days, total } = await reportOf(ids);
+    expect(total).toEqual({ success: 2, client_error: 2, rate_limited: 0, server_error: 0 });
+    expect(days.filter(({ tally }) => tally.success > 0).map(({ tally }) => tally)).toEqual([total]);
+    const failures = await readFailures(tenant.em(), ids.keyId);
+    expect(failures.map(({ requestId }) => requestId)).toEqual(['req_2', 'req_1']);
+  });
+
   test('is bounded in memory and in the database', async () => {
     const tenant = await world.organization();
     const ids = await keyOf(tenant);
