@@ -41,7 +41,9 @@ export function formatOf(code: string): NumberFormat {
 const day = 86_400_000;
 /** Counted from day 0. */
 const daysBefore1970 = { 1900: 25_569, 1904: 24_107 };
-const daysUntil10000 = 2_958_466;
+const daysUntil10000 = 2_932_897;
+/** Excel counts February 29, 1900, although there was none: day 1 is January 1, and day 61 is March 1. */
+const leapDay1900 = 60;
 export type FirstYear = keyof typeof daysBefore1970;
 
 /** The value of a cell as it is displayed, but with all of its digits: 0.19 may be `19%`, 1067 `01067`, and 46023 a day. */
@@ -51,8 +53,10 @@ export function displayedNumber(value: string, format: NumberFormat, firstYear: 
   if (format === 'percentage') return `${Number((number * 100).toPrecision(15))}%`;
   if (typeof format === 'number')
     return /^\d+$/.test(value) && value.length < format ? value.padStart(format, '0') : number;
-  if (format === 'number' || number < 0 || number >= daysUntil10000) return number;
-  const time = new Date(Math.round((number - daysBefore1970[firstYear]) * day)).toISOString();
+  const missed = firstYear === 1900 && number >= 1 && number < leapDay1900 ? 1 : 0;
+  const days = number - daysBefore1970[firstYear] + missed;
+  if (format === 'number' || number < 0 || days >= daysUntil10000) return number;
+  const time = new Date(Math.round(days * day)).toISOString();
   // Less than a day is a time of day.
   return number < 1 ? time.slice('1970-01-01T'.length).replace(/(?::00)?(?:\.000)?Z$/, '') : withoutMidnight(time);
 }

@@ -149,6 +149,10 @@ test.each([
   ['-1', '-1'],
   ['2958465.5', '9999-12-31T12:00:00.000Z'],
   ['2958466', '2958466'],
+  ['1', '1900-01-01'],
+  ['59', '1900-02-28'],
+  ['61', '1900-03-01'],
+  ['1.25', '1900-01-01T06:00:00.000Z'],
   ['0.3541666666666667', '08:30'],
   ['0.7295138888888889', '17:30:30'],
   ['0', '00:00'],
@@ -160,11 +164,15 @@ test.each([
 
 test('reads what other programs write: years from 1904 as LibreOffice marks them, and references to any character', async () => {
   const book = `<workbook xmlns="${main}" xmlns:r="${office}"><workbookPr date1904="true"/><sheets><sheet name="S" sheetId="1" r:id="r1"/></sheets></workbook>`;
-  const row = ['C-1', '&#65;&#252;&#x1F642;&#128578;&amp;#128578;', number('43000', 1)];
-  const content = workbook(table(['externalId', 'name', 'createdAt'], row), { 'xl/workbook.xml': book });
-  const { tenant } = await run(content, 'customers');
-  const { name, createdAt } = await fetchRecord(tenant, 'customers', 'C-1');
-  expect({ name, createdAt }).toEqual({ name: 'Aü🙂🙂&#128578;', createdAt: '2021-09-23T00:00:00.000Z' });
+  const dates = [number('43000', 1), number('1', 1), number('2957003', 1), number('2957004', 1)];
+  const row = ['C-1', '&#65;&#252;&#x1F642;&#128578;&amp;#128578;', ...dates];
+  const names = ['externalId', 'name', 'createdAt', 'metadata.first', 'metadata.last', 'metadata.after'];
+  const { tenant } = await run(workbook(table(names, row), { 'xl/workbook.xml': book }), 'customers');
+  expect(await fetchRecord(tenant, 'customers', 'C-1')).toMatchObject({
+    name: 'Aü🙂🙂&#128578;',
+    createdAt: '2021-09-23T00:00:00.000Z',
+    metadata: { first: '1904-01-02', last: '9999-12-31', after: '2957004' },
+  });
 });
 
 test('reads the text of a cell however it is written', async () => {
