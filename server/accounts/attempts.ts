@@ -85,8 +85,8 @@ export const admitToLog = async (pool: pg.Pool, memberId: string) => (await take
 export const claimWork = async (pool: pg.Pool, work: string, seconds: number): Promise<boolean> =>
   (await count(pool, `work ${work}`, seconds)).count === 1;
 
-// No window is longer than an hour: one that seems to be began before the clock was set back.
-const hasEnded = `(a.ends_at <= now() or a.ends_at > now() + interval '2 hours')`;
+// A window that ends much later than a new one began before the clock was set back.
+const hasEnded = `(a.ends_at <= now() or a.ends_at > excluded.ends_at + interval '15 minutes')`;
 const upsertAttempt = `insert into sign_in.attempts as a (key, count, ends_at) values ($1, 1, now() + $2 * interval '1 second')
   on conflict (key) do update set
     count = case when ${hasEnded} then 1 else a.count + 1 end,

@@ -373,7 +373,7 @@ describe('a network over its guess limit', () => {
   const fill = (address: string) =>
     world.database.pool.query(
       `insert into sign_in.attempts values ('address ${address}', 60, now() + interval '15 minutes'),
-         ('slow ${address}', 1, now() + interval '1 hour')
+         ('slow ${address}', 1, now() + interval '15 minutes')
        on conflict (key) do update set count = excluded.count, ends_at = excluded.ends_at`,
     );
 

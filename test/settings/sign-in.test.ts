@@ -31,7 +31,7 @@ async function age(
 /** Makes the network wait for its next attempt, no matter how slow this machine is. */
 const slowDown = (network: string) =>
   world.database.pool.query(
-    `insert into sign_in.attempts values ($1, 1, now() + interval '1 hour')
+    `insert into sign_in.attempts values ($1, 1, now() + interval '15 minutes')
      on conflict (key) do update set ends_at = excluded.ends_at`,
     [`slow ${network}`],
   );
