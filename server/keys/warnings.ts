@@ -33,8 +33,8 @@ export const mailedAgainDays: Readonly<Record<WarningCause, number>> = {
 
 type Facts = { nowMs: number; tally: Tally | undefined; limitedAt: string | null | undefined };
 
-/** For an organization on the Team plan; newest keys first. */
-export async function readWarnings(em: ScopedEntityManager, nowMs = Date.now()): Promise<Warning[]> {
+/** For an organization on the Team plan; newest keys first. `nowMs` is by the clock of the database, as all times of keys. */
+export async function readWarnings(em: ScopedEntityManager, nowMs: number): Promise<Warning[]> {
   const recently = new Date(nowMs - dayMs).toISOString();
   const keys = await em.find(
     ApiKey,
@@ -94,7 +94,7 @@ function endedKeySentences(key: ApiKey, nowMs: number): Sentences {
 }
 
 /** Returns the warnings that were not mailed lately, and marks them as mailed, so only one process sends them. */
-export async function claimWarnings(em: ScopedEntityManager, warnings: readonly Warning[], nowMs = Date.now()) {
+export async function claimWarnings(em: ScopedEntityManager, warnings: readonly Warning[], nowMs: number) {
   const isTold = ({ mailedAt }: KeyWarning, cause: WarningCause) =>
     // A time in the far future is from a clock that was wrong.
     mailedAt !== null && Math.abs(nowMs - Date.parse(mailedAt)) < mailedAgainDays[cause] * dayMs;

@@ -1,5 +1,5 @@
 /** Keys that need an admin's attention: warnings on the pages and by mail. */
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { watchLimits } from '../../server/keys/at-limit.ts';
 import { listKeys } from '../../server/keys/list.ts';
 import { UsageLog } from '../../server/keys/usage.ts';
@@ -124,7 +124,7 @@ describe('a key that needs attention', () => {
     await change(world, replaced, `${ends}, replaced_by = '${expired.id}'`);
     await change(world, expired, ends);
     const advice = 'but a tool still uses it. Give that tool another key, or switch it off.';
-    expect((await readWarnings(tenant.em())).map(({ sentence }) => sentence).toSorted()).toEqual([
+    expect((await readWarnings(tenant.em(), Date.now())).map(({ sentence }) => sentence).toSorted()).toEqual([
       `“Expired” has expired, ${advice}`,
       `“Replaced” was replaced, ${advice}`,
       `“Revoked” was revoked, ${advice}`,
@@ -190,12 +190,12 @@ describe('mail about keys', () => {
     const key = await keyNamed(tenant, 'CRM');
     await change(world, key, `ends_at = now() + interval '5 days'`);
     await counted(world, tenant, key, { client_error: 20 });
-    const warnings = await readWarnings(tenant.em());
-    const claims = await Promise.all([1, 2, 3, 4].map(() => claimWarnings(tenant.em(), warnings)));
+    const warnings = await readWarnings(tenant.em(), Date.now());
+    const claims = await Promise.all([1, 2, 3, 4].map(() => claimWarnings(tenant.em(), warnings, Date.now())));
     expect(claims.flat()).toEqual(warnings);
     expect(warnings.map(({ cause }) => cause)).toEqual(['failing', 'expiring']);
     await releaseWarnings(tenant.em(), warnings.slice(0, 1));
-    expect(await claimWarnings(tenant.em(), warnings)).toEqual(warnings.slice(0, 1));
+    expect(await claimWarnings(tenant.em(), warnings, Date.now())).toEqual(warnings.slice(0, 1));
     const dayMs = 86_400_000;
     for (const [days, open] of [
       [0, []],
@@ -206,7 +206,22 @@ describe('mail about keys', () => {
       expect(claimed.map(({ cause }) => cause)).toEqual(open);
     }
     // Then the clock is right again, and what was mailed 31 days in the future is mailed again.
-    expect(await claimWarnings(tenant.em(), warnings)).toEqual(warnings);
+    expect(await claimWarnings(tenant.em(), warnings, Date.now())).toEqual(warnings);
+  });
+
+  test('is sent once, even if the clock of a process is weeks ahead', async () => {
+    const [tenant, later] = [await mailing.organization(), await mailing.organization()];
+    await change(mailing, await keyNamed(tenant, 'CRM'), `ends_at = now() + interval '5 days'`);
+    await expect.poll(() => received(tenant.admin.email)).toHaveLength(1);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 40 * 86_400_000 });
+    try {
+      // Organizations are checked in the order in which they were created.
+      await change(mailing, await keyNamed(later, 'CRM'), `ends_at = now() + interval '5 days'`);
+      await expect.poll(() => received(later.admin.email)).toHaveLength(1);
+    } finally {
+      vi.useRealTimers();
+    }
+    expect(received(tenant.admin.email)).toHaveLength(1);
   });
 
   test('goes to the admins of the others if one organization’s cannot be found', async () => {

@@ -4,6 +4,7 @@ import { createMailer } from '../../outgoing/mail.ts';
 import type { Mail, Mailer } from '../../outgoing/mail.ts';
 import { listOrganizations } from '../../accounts/organizations.ts';
 import { createBackground } from '../../database/background.ts';
+import { databaseTime } from '../../database/clock.ts';
 import type { Background } from '../../database/background.ts';
 import type { Database } from '../../database/orm.ts';
 import { forOrganization } from '../../database/tenant.ts';
@@ -39,7 +40,8 @@ export function mailWarnings(
 
 async function warnAdmins({ database, baseUrl, onError }: Parts, mailer: Mailer, organization: Organization) {
   const { em } = forOrganization(database, organization.id);
-  const warnings = await claimWarnings(em(), await readWarnings(em()));
+  const nowMs = await databaseTime(database.signIns);
+  const warnings = await claimWarnings(em(), await readWarnings(em(), nowMs), nowMs);
   if (warnings.length === 0) return;
   const admins = await em().find(Member, { role: 'admin', removedAt: null });
   let isTold = false;

@@ -79,8 +79,9 @@ function actions(key: ApiKey): Html {
 }
 
 /** None on the Free plan: no key works there, and the page already says so. */
-export const warningsFor = async ({ em, organization }: Visit): Promise<Warning[]> =>
-  organization.plan === 'team' ? readWarnings(em.fork()) : [];
+export const warningsFor = async ({ em, organization, member }: Visit): Promise<Warning[]> =>
+  // The time at which the member was read for this request.
+  organization.plan === 'team' ? readWarnings(em.fork(), Date.parse(member.transactionStart)) : [];
 
 export const warningSection = (warnings: readonly Warning[]): Html | false =>
   warnings.length > 0 &&
