@@ -58,20 +58,24 @@ const aMinuteBefore = (time: string): string => new Date(Date.parse(time) - 60_0
 
 const wantsImports = ({ events }: Endpoint): boolean => events.includes(importCompleted);
 
-type Endpoint = { id: string; events: string[]; activeSince: string; onTeam: boolean };
+type Endpoint = { id: string; events: string[]; activeSince: string; isAhead: boolean; onTeam: boolean };
 
 function activeEndpoints(client: pg.ClientBase, organizationId: OrganizationId): Promise<Endpoint[]> {
-  const text = `select e.id, e.events, e.active_since as "activeSince", o.plan = 'team' as "onTeam"
-    from webhook_endpoints e join organizations o on o.id = e.organization_id
+  // One from the future was switched on before the clock was set back.
+  const text = `select e.id, e.events, e.active_since as "activeSince", e.active_since > clock_timestamp() + interval '1 second' as "isAhead",
+    o.plan = 'team' as "onTeam" from webhook_endpoints e join organizations o on o.id = e.organization_id
     where e.organization_id = $1 and e.active_since is not null`;
   return queryRows(client, text, [organizationId]);
 }
 
 type Found = Pick<NewDelivery, 'type' | 'recordId' | 'happenedAt'> & { updatedAt: string; body?: string };
 
-const deliveriesTo = ({ id: endpointId, events, activeSince }: Endpoint, found: readonly Found[]): NewDelivery[] =>
+const deliveriesTo = (
+  { id: endpointId, events, activeSince, isAhead }: Endpoint,
+  found: readonly Found[],
+): NewDelivery[] =>
   found
-    .filter(({ type, updatedAt }) => events.includes(type) && updatedAt >= activeSince)
+    .filter(({ type, updatedAt }) => events.includes(type) && (isAhead || updatedAt >= activeSince))
     .map(({ type, recordId, happenedAt, body: request }) => {
       return { id: uuidv7(), endpointId, type, recordId, happenedAt, request };
     });

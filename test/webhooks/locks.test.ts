@@ -363,6 +363,28 @@ test('a change is found after the clock was set back, even though the position i
   expect(await scanOrganization(pool, organization.id)).toMatchObject({ state: 'caught up', found: 0 });
 });
 
+test('an endpoint that was switched on before the clock was set back receives what changes from now on', async () => {
+  const { organization, records } = await scene({ state: 'delivered' });
+  const { pool } = database;
+  const values = [organization.id];
+  await pool.query(
+    `update webhook_endpoints set active_since = now() + interval '40 days' where organization_id = $1`,
+    values,
+  );
+  const looked = `update webhook_positions set looked_through = now() - interval '1 second' where organization_id = $1`;
+  await pool.query(looked, values);
+  const change = `update customers set created_at = now() - interval '1 day', updated_at = now() where organization_id = $1 and id = $2`;
+  await pool.query(change, [...values, records[0]]);
+  const found = `select type, record_id from webhook_deliveries where organization_id = $1 and state = 'pending'`;
+  const expected = [{ type: 'customer.updated', record_id: records[0] }];
+  const scanned = async () => {
+    await scanOrganization(pool, organization.id);
+    return (await pool.query(found, values)).rows;
+  };
+  // The change may not be before the bound yet.
+  await expect.poll(scanned).toEqual(expected);
+});
+
 test('an import that stored nothing is found', async () => {
   const { organization } = await scene({ state: 'delivered' });
   const { pool } = database;
