@@ -108,7 +108,9 @@ function planChange(startedAt: string, table: RecordTable, stored: Identified, r
   const { id } = stored;
   const { values, lines } = result;
   if (!lines && !table.differs(stored, values)) return { id, outcome: 'unchanged', record: {} };
-  if (isLater(values.createdAt, startedAt)) return rejected([createdLater]);
+  // If the clock was set back since, the stored one may be in the future.
+  const { createdAt } = values;
+  if (isLater(createdAt, startedAt) && table.differs(stored, { createdAt })) return rejected([createdLater]);
   const record = table.changed(stored, { ...values, updatedAt: startedAt });
   return { id, outcome: 'updated', record, stored, ...(lines && { lines }) };
 }

@@ -312,6 +312,25 @@ function onlyRow(text: string, format: ExportFormat, externalId: string): string
   return [...(format === 'csv' ? lines.slice(0, 1) : []), ...rows].join('\n');
 }
 
+test('changes a record that was created before the clock was set back, and exported', async () => {
+  const tenant = await world.organization();
+  const { rows } = importInto(world, tenant);
+  const customer = { externalId: 'C-1', name: 'Ana' };
+  await rows('customers', customer);
+  const createdAt = new Date(Date.now() + 3_600_000).toISOString();
+  const text = 'update customers set created_at = $2, updated_at = $2 where organization_id = $1';
+  await world.database.pool.query(text, [tenant.organization.id, createdAt]);
+  expect(await rows('customers', { ...customer, name: 'Ana Ruiz', createdAt })).toMatchObject({
+    updated: 1,
+    errors: [],
+  });
+  expect(await fetchRecord(tenant, 'customers', 'C-1')).toMatchObject({
+    name: 'Ana Ruiz',
+    createdAt,
+    updatedAt: createdAt,
+  });
+});
+
 test('rejects a createdAt in the future, for new and stored records', async () => {
   const tenant = await world.organization();
   const { rows } = importInto(world, tenant);
