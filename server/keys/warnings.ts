@@ -70,7 +70,7 @@ function liveKeySentences({ createdAt, lastUsedAt, endsAt, replacedBy }: ApiKey,
       : undefined,
     unused: isUnused ? `has not been used for ${unusedDays} days. Revoke it if no tool needs it.` : undefined,
     expiring: isExpiring
-      ? `stops working on ${endsAt.slice(0, 10)}. Replace it before then, so that its tool keeps working.`
+      ? `stops working on ${endsAt.slice(0, 10)} at ${endsAt.slice(11, 16)} UTC. Replace it before then, so that its tool keeps working.`
       : undefined,
   };
 }

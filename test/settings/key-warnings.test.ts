@@ -75,12 +75,12 @@ describe('a key that needs attention', () => {
     // Expiry matters only for a key that is used and has not already been replaced.
     await change(world, unused, `created_at = now() - interval '91 days', ends_at = now() + interval '5 days'`);
     await change(world, few, `ends_at = now() + interval '5 days', replaced_by = '${expiring.id}'`);
-    await change(world, expiring, `ends_at = now() + interval '5 days'`);
     const day = new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10);
+    await change(world, expiring, `ends_at = '${day}T02:07:59Z'`);
 
     const visiting = await signIn(world, await someone(world, tenant));
     const expected = [
-      expect.stringContaining(`“Expiring” stops working on ${day}.`),
+      expect.stringContaining(`“Expiring” stops working on ${day} at 02:07 UTC.`),
       '“Unused” has not been used for 90 days. Revoke it if no tool needs it.',
       expect.stringContaining('“Limited” was at its limit of 100 requests a minute for several minutes.'),
       expect.stringContaining('“Ended” was revoked, but a tool still uses it.'),
