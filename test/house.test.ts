@@ -332,7 +332,6 @@ const clockReaders = [
   'server/http/unparsed.ts', // the Date of a response
   'server/keys/usage-report.ts', // days of the chart
   'server/keys/usage.ts', // the day that a request counts for
-  'server/keys/warnings.ts', // warnings, days ahead
   'server/uploads/files.ts', // the age of files on the same machine
   'server/web/settings/export/export-routes.ts', // the date in a file's name
   'server/web/settings/keys/key-pages.ts', // warnings, days ahead
