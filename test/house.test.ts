@@ -332,6 +332,7 @@ const clockReaders = [
   'server/http/unparsed.ts', // the Date of a response
   'server/keys/usage-report.ts', // days of the chart
   'server/keys/usage.ts', // the day that a request counts for
+  'server/limits/time-limit.ts', // notices that the machine slept
   'server/uploads/files.ts', // the age of files on the same machine
   'server/web/settings/export/export-routes.ts', // the date in a file's name
   'server/web/settings/keys/key-pages.ts', // warnings, days ahead

@@ -7,6 +7,7 @@ import { releaseLease, renewLease } from './leases.ts';
 import type { Leased, Renewed } from './leases.ts';
 import type { Render } from './render.ts';
 import { endpointPause, failingDays, pauseAfter, retryDays } from './retry.ts';
+import { timeLimit } from '../limits/time-limit.ts';
 import { publicId } from '../records/public-id.ts';
 import type { Seal } from '../text/seal.ts';
 import type { Sender, SendResult } from '../outgoing/send.ts';
@@ -59,14 +60,14 @@ export async function deliverTo(parts: DeliveryParts, endpoint: Leased): Promise
   let health: Health = { ...endpoint, retryAfterSeconds: null };
   let most = limits.concurrency;
   for (;;) {
-    // Before the lease is renewed, so a process that was frozen in the meantime sends nothing.
-    const roundEndsAtMs = performance.now() + limits.roundMs;
+    // Before the lease is renewed, so a process that was frozen, or slept, in the meantime sends nothing.
+    const isRoundOver = timeLimit(limits.roundMs);
     const turn = await renewLease(pool, endpoint, limits.leaseSeconds);
     if (!turn) return;
     const limit = health.failures > 0 ? limits.roundAfterFailure : most;
     const claimed = parts.isStopping() ? [] : await claimDue(pool, endpoint, { now: turn.now, limit });
     if (claimed.length === 0) return release(parts, endpoint, { turn, health, idleMs: 1_000 });
-    const outcomes = await sendRound(parts, endpoint, { claimed, secrets, turn, endsAtMs: roundEndsAtMs });
+    const outcomes = await sendRound(parts, endpoint, { claimed, secrets, turn, isRoundOver });
     const results = outcomes.map((one) => resultOf(one, turn));
     await writeResults(pool, endpoint, results);
     const length = results.reduce((sum, { request }) => sum + (request?.length ?? 0), 0);
@@ -107,13 +108,13 @@ type Sent = { delivery: Claimed; body: string | null; outcome: SendResult };
 async function sendRound(
   parts: DeliveryParts,
   endpoint: Leased,
-  { claimed, endsAtMs, ...signing }: Signing & { claimed: Claimed[]; endsAtMs: number },
+  { claimed, isRoundOver, ...signing }: Signing & { claimed: Claimed[]; isRoundOver: () => boolean },
 ): Promise<Sent[]> {
   const bodies = await parts.render(endpoint, claimed);
   const waiting = claimed.values();
   const sent: Sent[] = [];
   const work = async () => {
-    while (performance.now() < endsAtMs && !parts.isStopping()) {
+    while (!isRoundOver() && !parts.isStopping()) {
       const { value: delivery } = waiting.next();
       if (!delivery) return;
       const body = bodies.get(delivery.id) ?? null;

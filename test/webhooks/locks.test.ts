@@ -688,8 +688,11 @@ describe('a lease', () => {
       expect(earlier).toEqual(expect.arrayContaining(pending));
     });
 
-    test('that was frozen while it renewed the lease sends nothing in that round', async () => {
-      vi.useFakeTimers({ toFake: ['performance'] });
+    test.each([
+      ['was frozen', 'performance'],
+      ['slept with its machine', 'Date'],
+    ] as const)('that %s while it renewed the lease sends nothing in that round', async (_, clock) => {
+      vi.useFakeTimers({ toFake: [clock] });
       onTestFinished(() => void vi.useRealTimers());
       const before = (text: string) =>
         text.includes('set leased_until') && vi.advanceTimersByTime(deliveryLimits.roundMs);
