@@ -62,8 +62,9 @@ type Endpoint = { id: string; events: string[]; activeSince: string; isAhead: bo
 
 function activeEndpoints(client: pg.ClientBase, organizationId: OrganizationId): Promise<Endpoint[]> {
   // One from the future was switched on before the clock was set back.
-  const text = `select e.id, e.events, e.active_since as "activeSince", e.active_since > clock_timestamp() + interval '1 second' as "isAhead",
-    o.plan = 'team' as "onTeam" from webhook_endpoints e join organizations o on o.id = e.organization_id
+  const text = `select e.id, e.events, e.active_since as "activeSince", o.plan = 'team' as "onTeam",
+      e.active_since > clock_timestamp() + interval '1 second' as "isAhead"
+    from webhook_endpoints e join organizations o on o.id = e.organization_id
     where e.organization_id = $1 and e.active_since is not null`;
   return queryRows(client, text, [organizationId]);
 }
