@@ -85,7 +85,10 @@ export async function readPage<T extends Timed, Row extends object>(
   const finds = (way: Condition<T>['selectivity']) => page.conditions.some((one) => one.selectivity === way);
   const isShort = finds('once') || (isOrdered(page) && !finds('unindexed'));
   const brief = isShort && Object.keys(selection.many).length === 0;
-  return (await scope[statements].read<Row>(text, values, { brief, mostBytes })).map(toRow);
+  // Without its values, PostgreSQL would expect an index to find even words that are too short for it, and might read all
+  // of the index, which has the words of every organization.
+  const prepared = !finds('unindexed');
+  return (await scope[statements].read<Row>(text, values, { brief, mostBytes, prepared })).map(toRow);
 }
 
 function pageOf<T extends Listed>(page: Ordered<T>): string {

@@ -160,6 +160,23 @@ describe('in a service that has run few statements', () => {
     ])
       expect((await readOf(`/v1/customers?${query}`, other)).name, query).toMatch(/^read-/);
   });
+
+  test('a search for words that are too short for the index is planned for these words, and does not read the index', async () => {
+    const other = await fresh.organization();
+    for (const query of [
+      'q=ab',
+      'q=ab&sort=name',
+      'q=ab+abcdef',
+      'q=fr',
+      'q=%25&status=active',
+      'q=ab&email=a@b.example',
+    ]) {
+      const read = await readOf(`/v1/customers?${query}`, other);
+      expect(read.name, query).not.toMatch(/^read-/);
+      if (query !== 'q=ab+abcdef')
+        expect((await explained(read)).indexes, query).not.toContain('customers_by_contents');
+    }
+  });
 });
 
 for (const list of lists) {
