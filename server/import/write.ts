@@ -1,5 +1,5 @@
 /** Writes one plan per record: new records by COPY, changed ones by COPY into a staging table and one statement. */
-import { renameInProposals } from '../records/customer.ts';
+import { renameInProposals } from '../records/rename-in-proposals.ts';
 import type { Work } from './kind.ts';
 import type { Plan } from './plan.ts';
 import { like, plannedIn } from './store.ts';

@@ -14,6 +14,7 @@ import type { ListIndex } from './list-index.ts';
 import { changedReadOnly, exactFields, mergePatch, withoutUndefined } from './merge-patch.ts';
 import { excessKeys, mergeMetadata, presentMetadata } from './metadata.ts';
 import { publicId } from './public-id.ts';
+import { hasFewProposals, renameInAllProposals, renameInProposals } from './rename-in-proposals.ts';
 import { select, storedProperties } from './selection.ts';
 import { changedTags, excessTags } from './tags.ts';
 import type { Table } from './writer.ts';
@@ -36,16 +37,17 @@ export const customerIndex: ListIndex<Customer> = {
   leading: { property: 'status', values: customerStatuses },
 };
 
-/** Proposals are found by their customer's name, which is part of their search text. */
-export const renameInProposals = `update proposals p
-  set search = left(p.search, length(p.search) - length(coalesce(p.customer_key, ''))) || changed.name_search, customer_key = changed.name_search
-  from changed where p.organization_id = $1 and p.customer_id = changed.id`;
 export const customerTable: Table<Customer, CustomerRow> = {
   entity: Customer,
   selection: select(Customer, customerProperties),
   refusedValues: { property: 'externalId', ...erasedExternalIds },
   derivedFrom: customerSources,
-  alongside: { property: 'name', statement: renameInProposals },
+  alongside: {
+    property: 'name',
+    isFew: hasFewProposals,
+    statement: renameInProposals,
+    change: (scope, { id, nameSearch }) => renameInAllProposals(scope, String(id), nameSearch),
+  },
 };
 
 /** What a caller may set. */

@@ -14,7 +14,7 @@ import { violatedIndex } from './constraint.ts';
 import { readOne } from './reader.ts';
 import type { Selection } from './selection.ts';
 import { recordTable } from './record-table.ts';
-import type { RecordTable } from './record-table.ts';
+import type { RecordTable, Values } from './record-table.ts';
 import type { Condition } from './sql.ts';
 
 /** Set by the database: both times are the start of the writing transaction. */
@@ -51,8 +51,15 @@ export type Table<T extends object, Row extends object> = {
   };
   /** What the entity derives other values from: they are computed again only if one of these changes. */
   derivedFrom: readonly (keyof Row & string)[];
-  /** What else has to change in the same statement when this property does; `changed` is the row that was written. */
-  alongside?: { property: keyof Row & string; statement: string };
+  /** What else has to change when this property does. */
+  alongside?: {
+    property: keyof Row & string;
+    /** In the same statement; `changed` is the row that was written. */
+    statement: string;
+    /** SQL on the row `t`: whether the statement changes few rows. Otherwise, `change` does, in several statements. */
+    isFew: string;
+    change: (scope: Scope, record: Values) => Promise<void>;
+  };
 };
 type Refusing = Pick<Table<object, Identified>, 'refusedValues'>;
 
@@ -174,14 +181,16 @@ async function updateOnce<T extends object, Row extends Identified>(
   const { text: plain, parameters, prepared } = table.update(properties, { derives });
   const moves = alongside && properties.includes(alongside.property);
   const version = 'updated_at as "updatedAt", revision';
-  const text = moves
-    ? `with changed as (${plain} returning t.*), alongside as (${alongside.statement}) select ${version} from changed`
-    : `${plain} returning ${version}`;
-  const [written] = await scope[statements].query<Pick<Version, 'updatedAt' | 'revision'>>(
-    text,
-    parameters(stored, derives ? table.changed(stored, changes) : changes),
-    { prepared },
-  );
+  const text =
+    moves && !lock
+      ? `with changed as (${plain} and ${alongside.isFew} returning t.*), alongside as (${alongside.statement}) select ${version} from changed`
+      : `${plain} returning ${version}`;
+  const record = derives ? table.changed(stored, changes) : changes;
+  const { query } = scope[statements];
+  const [written] = await query<Pick<Version, 'updatedAt' | 'revision'>>(text, parameters(stored, record), {
+    prepared,
+  });
+  if (written && moves && lock) await alongside.change(scope, record);
   if (isChecked) await requireAccepted(scope, { refusedValues }, changes);
   return written ? { ...stored, ...changes, ...written } : 'outdated';
 }

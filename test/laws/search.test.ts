@@ -1,8 +1,10 @@
 /** `q` finds what people type: different spellings, punctuation, phone numbers with any prefix. */
 import { describe, expect, test } from 'vitest';
 import { wordsIn } from '../../contract/parameters.ts';
+import { batchSize } from '../../server/database/batches.ts';
 import { searchForms } from '../../server/entities/fold.ts';
-import { proposal } from '../records.ts';
+import { proposal, storedIdOf } from '../records.ts';
+import { statementsDuring } from '../statements.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 
@@ -183,5 +185,40 @@ describe('GET /v1/proposals?q=', () => {
     await tenant.call('PATCH', `/v1/customers/${customer.id}`, { name: 'Weber' });
     expect([await search('omueller'), await search('weber%20roof')]).toEqual([0, 1]);
     expect((await tenant.call('GET', `/v1/proposals/${id}`)).body.updatedAt).toBe(before);
+  });
+
+  test('finds all proposals of a renamed customer that has too many of them for one statement', async () => {
+    const tenant = await world.organization();
+    const { body: customer } = await tenant.call('POST', '/v1/customers', { name: 'Müller' });
+    const id = await proposal(tenant, { customer: customer.id, title: 'Roof' });
+    const { pool } = world.database;
+    const { rowCount } = await pool.query(
+      `insert into proposals select copy.* from proposals t, generate_series(1, $2) n, jsonb_populate_record(t,
+         jsonb_build_object('id', gen_random_uuid(), 'number', 'N' || n, 'external_id', null)) copy where t.organization_id = $1`,
+      [tenant.organization.id, 2 * batchSize],
+    );
+    expect(rowCount).toBe(2 * batchSize);
+    const rename = async (name: string) => {
+      const renamed: object[] = [];
+      const statements = await statementsDuring(async () => {
+        const { status } = await tenant.call('PATCH', `/v1/customers/${customer.id}`, { name });
+        expect(status).toBe(200);
+      });
+      for (const { text, values } of statements) if (text.startsWith('update proposals')) renamed.push(values);
+      const { rows } = await pool.query(
+        'select count(*)::int as count from proposals where organization_id = $1 and search like $2',
+        [tenant.organization.id, `%${name.toLowerCase()}`],
+      );
+      return { statements: renamed.length, found: rows[0].count };
+    };
+    expect(await rename('Weber')).toEqual({ statements: 3, found: 2 * batchSize + 1 });
+    expect((await tenant.call('GET', '/v1/proposals?q=mueller')).body.data).toEqual([]);
+    // The same in searches: no proposal is written again.
+    expect(await rename('WEBER')).toEqual({ statements: 0, found: 2 * batchSize + 1 });
+    await pool.query('delete from proposals where organization_id = $1 and id <> $2', [
+      tenant.organization.id,
+      storedIdOf(id),
+    ]);
+    expect(await rename('Schmidt')).toEqual({ statements: 0, found: 1 });
   });
 });
