@@ -71,7 +71,7 @@ export const customerList = listOf({
   orders: { createdAt: 'createdAt', updatedAt: 'updatedAt', name: 'nameKey' },
   filters: {
     ...commonFilters<Customer>('customer'),
-    email: (value) => equal('emailKey', value.toLowerCase()),
+    email: (value) => equal('emailKey', value.toLowerCase(), { ordered: 'createdAt' }),
     phone: hasPhone,
     country: (code) => marked('country', code),
     tag: (value) => hasMembers('tokens', { tag: [value.toLowerCase()] }),

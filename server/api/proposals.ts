@@ -50,7 +50,7 @@ export const proposalList = listOf({
     status: (values) => marked('status', ...values),
     customerId: (id) => {
       const stored = storedId('customer', id);
-      return stored ? equal('customerId', stored, 'uuid') : nothing();
+      return stored ? equal('customerId', stored, { type: 'uuid', ordered: 'createdAt' }) : nothing();
     },
     number: (value) => exactly('number', value),
     currency: (code) => marked('currency', code),

@@ -10,7 +10,8 @@
  *    combined to find just these: index entries are read, but only records that are on the page or near it.
  *
  * All of it is one statement, which skips the steps that it does not need. Values are hidden from the planner, so it has a
- * single plan, which is prepared.
+ * single plan, which is prepared. If no index serves the filters but that of one which few records match, there is only one
+ * step, because a sample would cost as much as all matches.
  */
 import { elementsSql, marksSql, sampled } from './list-index.ts';
 import type { Listed } from './list-index.ts';
@@ -28,6 +29,21 @@ const sampleOffset = (limit: number) => 2 + Math.ceil(limit / 32);
 
 /** The ids of the page. */
 export function filteredPage<T extends Listed>(page: Ordered<T>): string {
+  const [seldom = [], ...others] = indexedOf(page);
+  return seldom.length > 0 && others.flat().length === 0 ? seldomPage(page, seldom) : sampledPage(page);
+}
+
+/** Reads and orders all matches. */
+function seldomPage<T extends Listed>(page: Ordered<T>, seldom: readonly Condition<T>[]): string {
+  const { conditions, order, terms, limit, start } = page;
+  const direction = order.descending ? 'desc' : 'asc';
+  const rest = conditions.filter((one) => !seldom.includes(one)).map((one) => conditionSql(one, terms));
+  const found = [page.where, ...seldom.map((one) => conditionSql(one, terms.indexed)), ...rest, ...start].join(' and ');
+  return `with found as materialized (select t.id, ${order.column} as key ${page.from} ${found})
+    select id from found order by key ${direction}, id ${direction} limit ${limit}`;
+}
+
+function sampledPage<T extends Listed>(page: Ordered<T>): string {
   const { order, limit } = page;
   const filters = conditionsOf(page);
   const key = order.column;

@@ -100,9 +100,12 @@ function pageOf<T extends Listed>(page: Ordered<T>): string {
   if (conditions.some(({ selectivity }) => selectivity === 'once')) {
     return `select t.* ${[`${from} ${where}`, ...rows('all'), ...start].join(' and ')} order by ${order.by} limit ${limit}`;
   }
-  return isOrdered(page)
-    ? branchesOf(page, limit, rows('unindexed'))
-    : `select t.* ${from} ${where} and t.id = any(array(${filteredPage(page)}))`;
+  if (isOrdered(page)) return branchesOf(page, limit, rows('unindexed'));
+  const own = conditions.find(({ ordered }) => ordered === order.property);
+  if (!own) return `select t.* ${from} ${where} and t.id = any(array(${filteredPage(page)}))`;
+  const others = conditions.filter((one) => one !== own).map((one) => conditionSql(one, page.terms));
+  const found = [`${from} ${where}`, conditionSql(own, page.terms.indexed), ...others, ...start].join(' and ');
+  return `select t.* ${found} order by ${order.by} limit ${limit}`;
 }
 
 type Column = Compiled['column'];

@@ -47,6 +47,8 @@ export type Condition<T> = {
   readonly choice?: { mark: string; values: readonly string[] };
   /** Whether its index also contains the records of other organizations. */
   readonly shared?: boolean;
+  /** The property by which its own index orders the records that meet it; `id` breaks ties. */
+  readonly ordered?: string | undefined;
 };
 
 const condition = <T>(selectivity: Selectivity, toSql: (terms: Terms<T>) => string, shared = false): Condition<T> => ({
@@ -69,9 +71,17 @@ export const exactly = <T>(property: Property<T>, value: unknown): Condition<T> 
 export const withIds = <T extends { id: string }>(ids: readonly unknown[]): Condition<T> =>
   condition('once', ({ column, bind }) => `${column('id')} = any(${bind(ids)})`);
 
+type Indexed<T> = { type?: string; /** What follows the property in its index. */ ordered?: Property<T> };
+
 /** For a property with its own index, whose values records seldom share. */
-export const equal = <T>(property: Property<T>, value: unknown, type = 'text'): Condition<T> =>
-  condition('seldom', (terms) => `${terms.column(property)} = ${given(terms, value, type)}`);
+export const equal = <T>(
+  property: Property<T>,
+  value: unknown,
+  { type = 'text', ordered }: Indexed<T> = {},
+): Condition<T> => ({
+  ...condition('seldom', (terms) => `${terms.column(property)} = ${given(terms, value, type)}`),
+  ordered,
+});
 
 /** From `first` (inclusive) to `end` (exclusive), of a text that records seldom share. */
 export const between = <T>(property: Property<T>, first: unknown, end: unknown): Condition<T> =>

@@ -288,6 +288,28 @@ test('a page is full, even if the sample has only the first of its records', asy
   expect([new Set(data.map(({ id: shown }: { id: string }) => shown)).size, pagination.hasMore]).toEqual([50, true]);
 });
 
+test('a filter that few records match is read once, in order if its index has the order, even if many match', async () => {
+  const filters = {
+    'email=early@example.com': { path: '/v1/customers', index: 'customers_by_email', isOrdered: true },
+    'phone=11111111': { path: '/v1/customers', index: 'customers_by_phone', isOrdered: false },
+    'customerId=cus_0000000000e008000000000001': {
+      path: '/v1/proposals',
+      index: 'proposals_by_customer',
+      isOrdered: true,
+    },
+  };
+  for (const [filter, { path, index, isOrdered }] of Object.entries(filters)) {
+    for (const sort of ['-updatedAt', 'createdAt', '-createdAt']) {
+      const { indexes, buffers } = await explained(await readOf(`${path}?${filter}&sort=${sort}`));
+      expect(
+        indexes.filter((name) => name === index),
+        `${filter}, ${sort}`,
+      ).toHaveLength(1);
+      if (isOrdered && sort.endsWith('createdAt')) expect(buffers, `${filter}, ${sort}`).toBeLessThan(200);
+    }
+  }
+});
+
 test('two marks of records at the far end of an order are combined with the order', async () => {
   const { plan } = await explained(await readOf('/v1/items?type=service&category=later&sort=name'));
   expect(plan).toContain('"Node Type":"BitmapAnd"');
