@@ -72,16 +72,17 @@ export type Claimed = Pick<WebhookDelivery, ClaimedColumn> & { type: EventType }
 
 /**
  * The first due event of each record, up to `limit`: the events of a record are sent one by one, in order. With `offset 0`,
- * each looks for earlier ones in the index by record: as a join, each would be compared with all that are pending.
+ * each looks for earlier ones in the index by record: as a join, each would be compared with all that are pending. In the
+ * order of the index, which ends at the limit: any number may be due at the same time.
  */
 const claim = `update webhook_deliveries d set state = 'sending', attempts = d.attempts + 1, attempted_at = $3
-  where d.organization_id = $1 and d.${locked(`l.state = 'pending' and l.id = any(array(
+  where d.organization_id = $1 and d.${locked(`coalesce(l.state, '') = 'pending' and l.id = any(array(
     select c.id from webhook_deliveries c where c.organization_id = $1 and c.endpoint_id = $2 and c.state = 'pending'
       and c.due_at <= $3 and not exists (
         select from webhook_deliveries e where e.organization_id = $1 and e.record_id = c.record_id
           and coalesce(e.endpoint_id, $2) = $2 and coalesce(e.state, '') in ('pending', 'sending')
           and (e.found_at, e.id) < (c.found_at, c.id) offset 0)
-    order by c.due_at, c.id limit $4))`)}
+    order by c.due_at limit $4))`)}
   returning d.id, d.type, d.record_id as "recordId", d.happened_at as "happenedAt", d.found_at as "foundAt", d.attempts,
     d.request`;
 

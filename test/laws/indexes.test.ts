@@ -7,6 +7,7 @@ import { forOrganization } from '../../server/database/tenant.ts';
 import { readEvents } from '../../server/records/audit-log.ts';
 import { eraseCustomer } from '../../server/records/erase-customer.ts';
 import { readChanges } from '../../server/webhooks/changes.ts';
+import { claimDue } from '../../server/webhooks/deliveries.ts';
 import { organizationsToScan } from '../../server/webhooks/scan.ts';
 import { getOf, lists, sortsOf } from '../contract.ts';
 import { fillCorrelated, predicateOf, valuesOf } from '../correlated.ts';
@@ -333,6 +334,24 @@ test('an erasure uses an index to find the webhook deliveries about the customer
     expect(indexes).toContain('webhook_deliveries_by_record');
     expect(buffers).toBeLessThan(100);
   }
+});
+
+test('webhooks claim what is due by an index, no matter how many deliveries are due at the same time', async () => {
+  const { pool } = world.database;
+  const target = { organizationId: tenant.organization.id, id: '00000000-0000-7000-8000-0000000000e1' };
+  // After the last `analyze`, so the planner does not know of them.
+  await pool.query(
+    `insert into webhook_deliveries (organization_id, id, endpoint_id, type, record_id, happened_at, found_at, state, due_at)
+     select $1, gen_random_uuid(), $2, 'customer.created', gen_random_uuid(), now(), now(), 'pending', '2024-01-01Z'
+     from generate_series(1, $3)`,
+    [target.organizationId, target.id, total],
+  );
+  const statements = await statementsDuring(async () => {
+    expect(await claimDue(pool, target, { now: new Date().toISOString(), limit: 10 })).toHaveLength(10);
+  });
+  const claim = statements.findLast(({ text }) => text.startsWith('update webhook_deliveries'));
+  if (!claim) throw new Error('Nothing was claimed.');
+  expect((await explained(claim)).buffers).toBeLessThan(400);
 });
 
 test('a later page of the audit log costs no more than the first', async () => {
