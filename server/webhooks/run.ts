@@ -9,6 +9,7 @@ import { deliverTo, deliveryLimits } from './deliver.ts';
 import type { DeliveryParts } from './deliver.ts';
 import { resealSecrets } from './reseal.ts';
 import { organizationsToScan, scanOrganization } from './scan.ts';
+import type { ScanResult } from './scan.ts';
 import { takeLeases } from './leases.ts';
 import type { Leased } from './leases.ts';
 
@@ -95,10 +96,14 @@ export class Webhooks {
         if (found > 0 || state === 'idle' || this.#background.isClosing()) return;
       }
     } finally {
-      this.#scanning.delete(organizationId);
-      // A hint that came in the meantime may be about a later change.
-      if (this.#hinted.has(organizationId)) this.#scanSoon(organizationId);
+      this.#scanned(organizationId);
     }
+  }
+
+  #scanned(organizationId: OrganizationId): void {
+    this.#scanning.delete(organizationId);
+    // A hint that came in the meantime may be about a later change.
+    if (this.#hinted.has(organizationId)) this.#scanSoon(organizationId);
   }
 
   async #scan(organizationId: OrganizationId): ReturnType<typeof scanOrganization> {
@@ -113,12 +118,32 @@ export class Webhooks {
     return { ...result, found };
   }
 
+  /** One part of each organization's changes at a time: none waits until all changes of another have been found. */
   async #scanAll(): Promise<void> {
     const { pool, isDistributed } = this.#parts.database;
-    const { all, changed } = await organizationsToScan(pool, isDistributed);
-    this.#watched = new Set(all);
-    // A failure of one must not keep the others waiting.
-    for (const id of changed) await this.#scanUntilFound(id, [0]).catch(this.#parts.onError);
+    let hasMore = true;
+    while (hasMore && !this.#background.isClosing()) {
+      const { all, changed } = await organizationsToScan(pool, isDistributed);
+      this.#watched = new Set(all);
+      hasMore = false;
+      for (const id of changed) {
+        // A failure of one must not keep the others waiting.
+        const state = await this.#scanPart(id).catch(this.#parts.onError);
+        hasMore ||= state === 'more';
+      }
+    }
+  }
+
+  async #scanPart(organizationId: OrganizationId): Promise<ScanResult['state']> {
+    if (this.#scanning.has(organizationId)) return 'busy';
+    this.#scanning.add(organizationId);
+    try {
+      const { found, state } = await scanOrganization(this.#parts.database.pool, organizationId);
+      if (found > 0) this.#tick();
+      return state;
+    } finally {
+      this.#scanned(organizationId);
+    }
   }
 
   #tick(): void {

@@ -2,7 +2,9 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { switchEndpoint } from '../../server/webhooks/endpoints.ts';
 import { listDeliveries } from '../../server/webhooks/log.ts';
+import { inTransaction } from '../../server/database/transaction.ts';
 import { proposal } from '../records.ts';
+import { statementsDuring } from '../statements.ts';
 import { useWorld } from '../world.ts';
 import { useReceiver } from './receiver.ts';
 import { deliveriesOf, endpointTo, passTime, until, webhookWorld } from './scene.ts';
@@ -101,4 +103,37 @@ test('a scan that fails for one organization does not hold up the others', async
   for (const tenant of tenants) await proposal(tenant, {});
   await until(() => receivers.map(({ received }) => received.length > 0), [false, true, true]);
   expect(await deliveriesOf(world, tenants[0])).toEqual([]);
+});
+
+test('no organization waits until all changes of another have been found', async () => {
+  const tenants = [await world.organization(), await world.organization()];
+  const ids = tenants.map(({ organization }) => organization.id);
+  for (const tenant of tenants) await endpointTo(tenant, await useReceiver(), { events: ['item.created'] });
+  const { pool } = world.database;
+  const scans = await statementsDuring(async () => {
+    // Both at once, and more than one scan takes. Only a regular scan finds them.
+    await inTransaction(pool, async (client) => {
+      await client.query(
+        `insert into customers (organization_id, id, type, name, tags, metadata, status, name_key, name_search, search,
+           tokens, created_at, updated_at)
+         select id, gen_random_uuid(), 'person', 'Ann', '{}', '{}', 'active', 'ann', 'ann', 'ann', '[]', '2021-01-01Z',
+           timestamptz '2021-06-01Z' + n * interval '1 second' from unnest($1::uuid[]) id, generate_series(1, 5000) n`,
+        [ids],
+      );
+      const back = `update webhook_positions set looked_through = '2021-01-01Z' where organization_id = any($1)`;
+      await client.query(back, [ids]);
+    });
+    const done = `select count(*)::int as done from webhook_positions
+      where organization_id = any($1) and looked_through > '2021-07-01Z'`;
+    await until(async () => (await pool.query<{ done: number }>(done, [ids])).rows[0]?.done, 2);
+  });
+  const scanned = scans
+    .filter(
+      ({ text, values }) =>
+        /webhook_positions where .* for update skip locked/.test(text) && ids.includes(values[0] as never),
+    )
+    .map(({ values }) => values[0]);
+  const [first] = scanned;
+  const second = scanned.findIndex((id) => id !== first);
+  expect(scanned.slice(second)).toContain(first);
 });
