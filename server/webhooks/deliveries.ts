@@ -62,9 +62,13 @@ export async function addDeliveries(
   const wanted = [...new Set(deliveries.map(({ endpointId }) => endpointId))];
   const woken = await client.query<{ id: string }>(wake, [organizationId, wanted]);
   const present = new Set(woken.rows.map(({ id }) => id));
-  const list = JSON.stringify(deliveries.filter(({ endpointId }) => present.has(endpointId)));
-  await client.query(replaceOlder, [organizationId, list]);
-  await client.query(insert, [organizationId, list, foundAt]);
+  const added = deliveries.filter(({ endpointId }) => present.has(endpointId));
+  // One transaction may have changed any number of records, of which each statement takes a part.
+  for (let start = 0; start < added.length; start += batchSize) {
+    const list = JSON.stringify(added.slice(start, start + batchSize));
+    await client.query(replaceOlder, [organizationId, list]);
+    await client.query(insert, [organizationId, list, foundAt]);
+  }
 }
 
 type ClaimedColumn = 'id' | 'recordId' | 'happenedAt' | 'foundAt' | 'attempts' | 'request';

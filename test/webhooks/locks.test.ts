@@ -7,6 +7,7 @@ import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { Database } from '../../server/database/orm.ts';
 import { forOrganization } from '../../server/database/tenant.ts';
+import { inTransaction } from '../../server/database/transaction.ts';
 import { uuidv7 } from '../../server/entities/uuid.ts';
 import { eraseCustomer } from '../../server/records/erase-customer.ts';
 import {
@@ -35,6 +36,7 @@ import { createSwitchOff } from '../../server/webhooks/switch-off.ts';
 import { migratedDatabase } from '../database.ts';
 import { issueKeys } from '../faults/service.ts';
 import { patientConnection } from '../patient.ts';
+import { statementsDuring } from '../statements.ts';
 import { useReceiver } from './receiver.ts';
 import type { Receiver } from './receiver.ts';
 import { parts } from './scene.ts';
@@ -417,6 +419,25 @@ test('the lag is how many seconds the most overdue endpoint that is on has been 
   expect((await readBacklog(pool)).lagSeconds).toBeGreaterThanOrEqual(100);
 });
 
+test('any number of deliveries is added at once, by statements that each add a few', async () => {
+  const { target } = await scene({ state: 'delivered' });
+  const { organizationId, id: endpointId } = target;
+  const { pool } = database;
+  const added = Array.from({ length: 2 * batchSize + 1 }, () => {
+    return { id: uuidv7(), endpointId, type: 'item.created', recordId: uuidv7(), happenedAt: now() } as const;
+  });
+  const statements = await statementsDuring(async () =>
+    inTransaction(pool, (client) => addDeliveries(client, organizationId, { foundAt: now(), deliveries: added })),
+  );
+  const lists = statements
+    .filter(({ text }) => text.includes('json_to_recordset'))
+    .map(({ values }) => String(values[1]));
+  const lengths = lists.map((list) => (JSON.parse(list) as unknown[]).length);
+  expect(lengths).toEqual([batchSize, batchSize, batchSize, batchSize, 1, 1]);
+  const text = `select count(*)::int as count from webhook_deliveries where endpoint_id = $1 and state = 'pending'`;
+  expect((await pool.query(text, [endpointId])).rows).toEqual([{ count: added.length }]);
+});
+
 test('a scan for changes during the removal of an endpoint adds nothing to it', async () => {
   const { organization, admin, em, endpoint, records, ids, target } = await scene();
   const { pool } = database;
@@ -464,7 +485,9 @@ test('what was in flight when the clock was set back is sent again', async () =>
   const due = await nextDue(pool, target, 30);
   expect(Date.parse(due.at ?? '') - Date.parse(due.now)).toBeLessThan(31_000);
   await recoverDeliveries(pool, target, 30);
-  expect(await claimDue(pool, target, { now: now(), limit: 10 })).toHaveLength(3);
+  // The time at which they are due again is stored in milliseconds, and may have been rounded up.
+  const inAMoment = new Date(Date.now() + 1).toISOString();
+  expect(await claimDue(pool, target, { now: inAMoment, limit: 10 })).toHaveLength(3);
 });
 
 test('a later event of a record is not claimed before an earlier one has been sent', async () => {
