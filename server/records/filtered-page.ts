@@ -35,10 +35,12 @@ export function filteredPage<T extends Listed>(page: Ordered<T>): string {
 
 /** Reads and orders all matches. */
 function seldomPage<T extends Listed>(page: Ordered<T>, seldom: readonly Condition<T>[]): string {
-  const { conditions, order, terms, limit, start } = page;
+  const { conditions, order, terms, limit, hiddenStart } = page;
   const direction = order.descending ? 'desc' : 'asc';
   const rest = conditions.filter((one) => !seldom.includes(one)).map((one) => conditionSql(one, terms));
-  const found = [page.where, ...seldom.map((one) => conditionSql(one, terms.indexed)), ...rest, ...start].join(' and ');
+  const found = [page.where, ...seldom.map((one) => conditionSql(one, terms.indexed)), ...rest, ...hiddenStart].join(
+    ' and ',
+  );
   return `with found as materialized (select t.id, ${order.column} as key ${page.from} ${found})
     select id from found order by key ${direction}, id ${direction} limit ${limit}`;
 }
@@ -84,7 +86,7 @@ function sampledPage<T extends Listed>(page: Ordered<T>): string {
  *     rest           true: `primary` leaves nothing to check
  */
 function conditionsOf<T extends Listed>(page: Ordered<T>) {
-  const { conditions, terms, start } = page;
+  const { conditions, terms, hiddenStart: start } = page;
   const indexed = indexedOf(page);
   const primary = indexed.find((some) => some.length > 0) ?? [];
   const rowOf = (one: Condition<T>) => conditionSql(one, terms);

@@ -25,6 +25,11 @@ export type Ordered<T extends Listed> = {
   terms: Terms<T> & { indexed: Terms<T> };
   /** Where the page starts, as conditions on the order. */
   start: readonly string[];
+  /**
+   * The same, hidden from the planner: it would expect few records after the latest time that it knows of, although any
+   * number may have it.
+   */
+  hiddenStart: readonly string[];
   /** Bounds of the ordering column, from filters and from the start of the page. */
   least: readonly unknown[];
   before: readonly unknown[];

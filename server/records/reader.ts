@@ -104,7 +104,9 @@ function pageOf<T extends Listed>(page: Ordered<T>): string {
   const own = conditions.find(({ ordered }) => ordered === order.property);
   if (!own) return `select t.* ${from} ${where} and t.id = any(array(${filteredPage(page)}))`;
   const others = conditions.filter((one) => one !== own).map((one) => conditionSql(one, page.terms));
-  const found = [`${from} ${where}`, conditionSql(own, page.terms.indexed), ...others, ...start].join(' and ');
+  const found = [`${from} ${where}`, conditionSql(own, page.terms.indexed), ...others, ...page.hiddenStart].join(
+    ' and ',
+  );
   return `select t.* ${found} order by ${order.by} limit ${limit}`;
 }
 
@@ -125,16 +127,21 @@ function orderedOf<T extends Timed>(
   const conditions = [...given, ...impliedOf(given, property)];
   const ranges = conditions.flatMap(({ range }) => (range?.property === property ? range : []));
   const [value, last] = after ?? [];
+  const type = typeOf(property);
+  const place = after ? [bind(value), bind(last)] : [];
+  const startAt = (...[first, second]: string[]) =>
+    after ? [`(${key}, ${column('id')}) ${descending ? '<' : '>'} (${first}, ${second})`] : [];
   return {
     from,
     where,
     index,
     conditions,
-    order: { property, column: key, type: typeOf(property), descending, by: orderBy(column, order) },
+    order: { property, column: key, type, descending, by: orderBy(column, order) },
     // The page size is part of the text: as a parameter, it would make PostgreSQL plan again each time.
     limit: Math.trunc(limit) + 1,
     terms: termsOf(index, column, bind),
-    start: after ? [`(${key}, ${column('id')}) ${descending ? '<' : '>'} (${bind(value)}, ${bind(last)})`] : [],
+    start: startAt(...place),
+    hiddenStart: startAt(`(select ${place[0]}::${type})`, `(select ${place[1]}::uuid)`),
     least: [...ranges.map(({ from: least }) => least), descending ? undefined : value],
     before: ranges.map(({ before }) => before),
     most: descending && after ? value : undefined,

@@ -311,6 +311,26 @@ test('a filter that few records match is read once, in order if its index has th
   }
 });
 
+test('a later page reads no more than the first, even if all records have the same time', async () => {
+  const other = await world.organization();
+  const id = storedIdOf(await createRecord(other, '/v1/customers', 0));
+  const { pool } = world.database;
+  const of = other.organization.id;
+  await fillCorrelated(pool, '/v1/customers', { organizationId: of, id, total: 4000 });
+  await pool.query(`update customers set updated_at = '2031-01-01Z' where organization_id = $1`, [of]);
+  await pool.query(
+    `update customers set tokens = $2 where organization_id = $1
+       and id = any(array(select id from customers where organization_id = $1 order by md5(id::text) limit 60))`,
+    [of, { tag: ['few'], at: [] }],
+  );
+  await pool.query('vacuum analyze customers');
+  for (const sort of ['updatedAt', '-updatedAt']) {
+    const first = (await other.call('GET', `/v1/customers?tag=few&sort=${sort}&limit=25`)).body;
+    const { buffers } = await explained(await readOf(`/v1/customers?cursor=${first.pagination.nextCursor}`, other));
+    expect(buffers, sort).toBeLessThan(1_000);
+  }
+});
+
 test('two marks of records at the far end of an order are combined with the order', async () => {
   const { plan } = await explained(await readOf('/v1/items?type=service&category=later&sort=name'));
   expect(plan).toContain('"Node Type":"BitmapAnd"');
