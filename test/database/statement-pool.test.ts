@@ -23,15 +23,15 @@ test('resends a statement that failed because the one before it did not prepare 
   await pool.query('create table locked as select 1 as one');
   const lock = await patientConnection(pool);
   await lock.query('begin; lock table locked in access exclusive mode');
-  const open = () => reads.run(new Statement<{ pid: number }>('select pg_backend_pid() as pid', []), true);
-  const opened = (await Promise.all([open(), open()])).flat().map(({ pid }) => pid);
   const read = () => reads.run(new Statement<{ one: number }>('select one from locked', [], 'the same name'), true);
-  // The first two each get one of these connections, and each of the others is queued behind one of them.
+  // The first two each get a connection, and each of the others is queued behind one of them.
   const [first, second, ...others] = [read(), read(), read(), read()].map((reading) => Promise.allSettled([reading]));
-  const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  const waiting = `select pid from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock' order by query_start`;
   // A statement queued behind a slow one is also sent on a separate connection.
   await expect.poll(async () => (await pool.query(waiting)).rowCount, { interval: 5, timeout: 120_000 }).toBe(4);
-  for (const pid of opened) await pool.query('select pg_cancel_backend($1::int)', [pid]);
+  const [one, other] = (await pool.query<{ pid: number }>(waiting)).rows;
+  await pool.query('select pg_cancel_backend($1::int), pg_cancel_backend($2::int)', [one?.pid, other?.pid]);
   expect(await Promise.all([first, second])).toMatchObject([[{ status: 'rejected' }], [{ status: 'rejected' }]]);
   await lock.query('rollback');
   lock.release();
@@ -63,6 +63,8 @@ test.each([true, false])('reads no more bytes than it may, and stops there: brie
   // A few more may have arrived together.
   expect(received.mock.calls.length).toBeLessThan(100);
   expect((await reading(1).rows).length).toBe(1);
+  // The rest still arrives. Until then, other tests would not have the shared connections to themselves.
+  await expect.poll(() => database.reads.totalCount - database.reads.idleCount).toBe(0);
 });
 
 test('sends nothing more on a connection on which a statement has failed', async () => {
