@@ -39,6 +39,12 @@ export const beginSnapshot = `set application_name = '${readerName}'; begin isol
 /** For exports, imports, backups and migrations. PostgreSQL 15 and 16 do not have this setting, and reject it as an option. */
 export const unlimitedTransactions = `select set_config(name, '0', false) from pg_settings where name = 'transaction_timeout'`;
 
+/** These parameters of a URL would replace the settings of this service. */
+const ownParameters =
+  /(?<=[?&])(?:application_name|(?:statement|lock|query|idle_in_transaction_session)_timeout)=[^&#]*/g;
+
 /** Options in a URL, such as a search_path, replace all others: these are appended to them, so that these win. */
 export const withOptions = (url: string, options: string): string =>
-  url.replace(/(?<=[?&]options=)[^&#]*/, (own) => `${own}%20${encodeURIComponent(options)}`);
+  url
+    .replace(ownParameters, '')
+    .replace(/(?<=[?&]options=)[^&#]*/g, (own) => `${own}%20${encodeURIComponent(options)}`);

@@ -102,14 +102,19 @@ test('replaces every connection after a minute, because the primary may be anoth
   for (const each of [pool, reads, writes, control, signIns]) expect(each.options.maxLifetimeSeconds).toBe(60);
 });
 
-test('adds its settings to the options of the URL', async () => {
-  const urlWithOptions = `${url}${url.includes('?') ? '&' : '?'}options=-csearch_path%3Dpg_catalog%20-ctimezone%3DAsia/Tokyo`;
+test('adds its settings to the options of the URL, and ignores parameters that would replace them', async () => {
+  const options = 'options=-csearch_path%3Dpg_catalog%20-ctimezone%3DAsia/Tokyo';
+  const limits = ['statement', 'lock', 'query', 'idle_in_transaction_session'].map((limit) => `${limit}_timeout=7`);
+  const parameters = ['application_name=other', options, ...limits, options].join('&');
+  const urlWithOptions = `${url}${url.includes('?') ? '&' : '?'}${parameters}`;
   const { pool, reads, writes, control, signIns, orm } = await openDatabase({ url: urlWithOptions });
   cleanups.push(() => orm.close());
-  const text = `select current_setting('search_path') as path, current_setting('timezone') as zone,
-    current_setting('lock_timeout') as limit`;
-  for (const each of [pool, reads, writes, control, signIns])
-    expect((await each.query(text)).rows).toEqual([{ path: 'pg_catalog', zone: 'UTC', limit: '0' }]);
+  const found = ['search_path', 'timezone', 'application_name', 'statement_timeout', 'lock_timeout'];
+  const text = `select array[${found.map((setting) => `current_setting('${setting}')`).join()}] as settings`;
+  for (const each of [pool, reads, writes, control, signIns]) {
+    const settings = ['pg_catalog', 'UTC', 'proposal-api', each === reads ? '3s' : '8s', '0'];
+    expect((await each.query(text)).rows).toEqual([{ settings }]);
+  }
 });
 
 test.runIf(hasPgBouncer)('reads times behind PgBouncer', async () => {
