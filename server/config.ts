@@ -15,8 +15,8 @@ const samplers = [...roots, ...roots.map((name) => `parentbased_${name}` as cons
 
 const number = (from: number, to: number, what: string) => {
   const error = `must be ${what} from ${from} to ${to}`;
-  const schema = z.coerce.number<string>(error).min(from, error).max(to, error);
-  return what === 'a number' ? schema : schema.int(error);
+  const form = what === 'a number' ? /./ : /^\d+$/;
+  return z.string().regex(form, error).transform(Number).pipe(z.number(error).min(from, error).max(to, error));
 };
 const port = () => number(0, 65_535, 'a port number');
 const text = (minimum: number) => z.string().min(minimum, `must have at least ${minimum} characters`);
@@ -35,7 +35,6 @@ const databaseUrl = () =>
     .regex(/^postgres(ql)?:\/\/(?:[^/?#]*@)?(?:\[.*?\]|[^/?#@,:]*)(?::\d+)?(?:[/?]|$)/, databaseForm)
     .transform((given) => (given.includes('uselibpqcompat=true') ? given : given.replace(sslAliases, 'verify-full')));
 const yesOrNo = () => z.stringbool('must be true or false').default(false);
-const hasCredentials = (given: string) => URL.canParse(given) && /@/.test(given.split('/')[2] ?? '');
 
 /** A single address is a network of one. */
 const addresses = [z.ipv4().transform((one) => `${one}/32`), z.ipv6().transform((one) => `${one}/128`)];
@@ -56,9 +55,10 @@ const variables = {
     .default('127.0.0.1')
     .register(descriptions, { meaning: 'address to listen on; `0.0.0.0` for every interface' }),
   PUBLIC_URL: webUrl()
-    .refine((given) => !hasCredentials(given), 'must have no user:password@, because it is shown to every caller')
-    .refine((given) => !/[?#]/.test(given), 'must have no ? or #, because paths are added to it')
-    .transform((given) => new URL(given).href.replace(/(?<!\/)\/+$/, '')) // ASCII, as headers must be
+    .transform((given) => new URL(given).href) // ASCII, as headers must be
+    .refine((href) => !/^\w+:..[^/]*@/.test(href), 'must have no user:password@, because it is shown to every caller')
+    .refine((href) => !/[?#]|%(?![\da-f]{2})/i.test(href), 'must have no ?, # or unescaped %: paths are added to it')
+    .transform((href) => href.replace(/(?<!\/)\/+$/, ''))
     .optional()
     .register(descriptions, {
       meaning: 'URL of the service as its callers see it; every absolute URL in a response starts with it',
@@ -119,7 +119,7 @@ const variables = {
   }),
   OIDC_CLIENT_ID: text(1).optional().register(descriptions, { meaning: 'client ID registered with the provider' }),
   OIDC_CLIENT_SECRET: text(1).optional().register(descriptions, {
-    meaning: 'client secret; sent in the body if the provider says that it reads it there, otherwise by HTTP Basic',
+    meaning: 'client secret; sent in the request body if the provider supports that, otherwise by HTTP Basic',
   }),
   TRUSTED_PROXIES: number(0, 10, 'a whole number').default(0).register(descriptions, {
     meaning:
@@ -174,12 +174,13 @@ export type Config = Readonly<z.output<typeof schema>>;
 export class UsageError extends Error {}
 
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
-  // An empty variable counts as not set: `PORT= npm start`. A space would be the number 0.
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim() !== ''));
-  const result = schema.safeParse(given);
-  if (!result.success)
-    throw new UsageError(result.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; '));
-  const config = result.data;
+  // An empty variable counts as not set: `PORT= npm start`. A value from a file may end with a line break.
+  const trimmed = Object.entries(environment).map(([name, value = '']) => [name, value.trim()] as const);
+  const quoted = trimmed.find(([name, value]) => Object.hasOwn(variables, name) && /^(["']).*\1$/s.test(value));
+  if (quoted) throw new UsageError(`${quoted[0]} must have no quotes around its value`);
+  const given = Object.fromEntries(trimmed.filter(([, value]) => value !== ''));
+  const { success, data: config, error } = schema.safeParse(given);
+  if (!success) throw new UsageError(error.issues.map((each) => `${each.path.join('.')} ${each.message}`).join('; '));
   if (config.DATABASE_POOLER_URL !== undefined && config.DATABASE_URL === undefined)
     throw new UsageError('DATABASE_POOLER_URL requires DATABASE_URL, which must point directly at the same database.');
   const provider = [config.OIDC_ISSUER, config.OIDC_CLIENT_ID, config.OIDC_CLIENT_SECRET].filter(Boolean);
@@ -189,9 +190,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
 }
 
 /** The variables as documented for people, in Markdown. */
-export const describedVariables: readonly { name: string; meaning: string; fallback: string }[] = Object.entries(
-  variables,
-).map(([name, variable]) => {
+export const describedVariables = Object.entries(variables).map(([name, variable]) => {
   const { meaning = '', otherwise } = descriptions.get(variable) ?? {};
   const fallback = 'defaultValue' in variable.def ? `\`${String(variable.def.defaultValue)}\`` : 'none';
   return { name, meaning, fallback: otherwise ?? fallback };

@@ -29,6 +29,9 @@ const rejected: [name: string, value: string, sentence: string][] = [
   ['PORT', 'http', 'must be a port number from 0 to 65535'],
   ['PORT', '65536', 'must be a port number from 0 to 65535'],
   ['PORT', '80.5', 'must be a port number from 0 to 65535'],
+  ['PORT', '1e3', 'must be a port number from 0 to 65535'],
+  ['PORT', '0x50', 'must be a port number from 0 to 65535'],
+  ['PORT', '"80"', 'must have no quotes around its value'],
   ['PUBLIC_URL', 'api.example.com', 'must be an http(s) URL'],
   ['PUBLIC_URL', 'ftp://api.example.com', 'must be an http(s) URL'],
   ['PUBLIC_URL', 'https://api.example.com/'.padEnd(1001, 'a'), 'must have at most 1000 characters'],
@@ -37,8 +40,9 @@ const rejected: [name: string, value: string, sentence: string][] = [
     'https://ann:secret@api.example.com',
     'must have no user:password@, because it is shown to every caller',
   ],
-  ['PUBLIC_URL', 'https://api.example.com/?a=b', 'must have no ? or #, because paths are added to it'],
-  ['PUBLIC_URL', 'https://api.example.com/#a', 'must have no ? or #, because paths are added to it'],
+  ['PUBLIC_URL', 'https://api.example.com/?a=b', 'must have no ?, # or unescaped %: paths are added to it'],
+  ['PUBLIC_URL', 'https://api.example.com/#a', 'must have no ?, # or unescaped %: paths are added to it'],
+  ['PUBLIC_URL', 'https://api.example.com/100%', 'must have no ?, # or unescaped %: paths are added to it'],
   ['DATABASE_URL', 'mysql://db', databaseForm],
   ['DATABASE_URL', 'postgresql://me:p@a:5432,b:5432/db', databaseForm],
   ['DATABASE_URL', 'postgresql://me:p/w@a:5432/db', databaseForm],
@@ -55,7 +59,9 @@ const rejected: [name: string, value: string, sentence: string][] = [
   ['MAIL_FROM', 'me', 'must contain an email address'],
   ['MAIL_FROM', 'Acme <Acme Support>', 'must contain an email address'],
   ['OIDC_ISSUER', 'login.example.com', 'must be an http(s) URL'],
+  ['OIDC_CLIENT_ID', "'acme'", 'must have no quotes around its value'],
   ['TRUSTED_PROXIES', '11', 'must be a whole number from 0 to 10'],
+  ['TRUSTED_PROXIES', '0.5', 'must be a whole number from 0 to 10'],
   ['SECURITY_CONTACT', 'http://example.com/security', 'must be a URL that starts with https:// or mailto:'],
   ['SECURITY_CONTACT', 'security@example.com', 'must be a URL that starts with https:// or mailto:'],
   ['PLAN_CONTACT', 'xy', 'must have at least 3 characters'],
@@ -94,11 +100,11 @@ const accepted: Readonly<Record<string, readonly string[]>> = {
   PLAN_CONTACT: ['Ann', 'x'.repeat(200)],
   CONNECTIONS_PER_NETWORK: ['1', '1000000'],
   WEBHOOK_ALLOW: ['10.1.0.0/16, fd00::/8', '127.0.0.1,::1'],
-  OTEL_TRACES_SAMPLER_ARG: ['0', '1'],
+  OTEL_TRACES_SAMPLER_ARG: ['0', '1e-3', '.5', '1'],
 };
 
 /** Variables that accept any text. */
-const accepting = ['HOST', 'NODE_ENV', 'DATA_DIR', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'];
+const accepting = ['HOST', 'NODE_ENV', 'DATA_DIR', 'OIDC_CLIENT_SECRET'];
 
 describe('the configuration', () => {
   test.each(rejected)('rejects %s=%s in one sentence that names it', (name, value, sentence) => {
@@ -129,6 +135,17 @@ describe('the configuration', () => {
     expect(readConfig({ PORT: '', REDIS_URL: '', METRICS_PORT: ' ', AUTH_SECRET: ' '.repeat(32) })).toEqual(
       readConfig({}),
     );
+  });
+
+  test('ignores spaces and line breaks around a value, as in a file from Windows or a mounted secret', () => {
+    const given = {
+      PORT: ' 80\r\n',
+      OTEL_SDK_DISABLED: 'true\n',
+      NODE_ENV: 'production\r',
+      AUTH_SECRET: 'a'.repeat(32),
+    };
+    const trimmed = { ...given, PORT: '80', OTEL_SDK_DISABLED: 'true', NODE_ENV: 'production' };
+    expect(readConfig({ ...given, AUTH_SECRET: `${given.AUTH_SECRET}\n` })).toEqual(readConfig(trimmed));
   });
 
   test.each([
