@@ -214,6 +214,7 @@ describe('the commands', { shuffle: false }, () => {
     for (const [words, sentence] of [
       ['serve --workers 0', 'It must be a whole number from 1 to 128.'],
       ['serve --workers 1.5', 'It must be a whole number from 1 to 128.'],
+      ['serve --workers 1e1', 'It must be a whole number from 1 to 128.'],
       ['organizations create --slug Acme', 'It must have 1 to 50 of the characters a-z, 0-9 and -,'],
       ['organizations create --currency EURO', 'It must be an ISO 4217 code such as USD.'],
       ['keys list --organization ', 'It must not be empty.'],

@@ -37,7 +37,7 @@ export function instant(value: string): string {
 
 export const wholeNumber = (from: number, to: number) => (value: string) => {
   const number = Number(value);
-  if (value.trim() !== '' && Number.isInteger(number) && number >= from && number <= to) return number;
+  if (/^\d+$/.test(value.trim()) && number >= from && number <= to) return number;
   throw new InvalidArgumentError(`It must be a whole number from ${from} to ${to}.`);
 };
 

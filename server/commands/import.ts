@@ -14,6 +14,7 @@ import { inspectFile } from '../import/inspect.ts';
 import { presetNames } from '../import/presets/presets.ts';
 import { printRowError, printSummary, reportedErrors } from '../import/report.ts';
 import type { Report } from '../import/report.ts';
+import { messageOf } from '../problems/message-of.ts';
 import { keepMemorySmall } from './v8-flags.ts';
 import { organizationBySlug, organizationOption, print, withDatabase } from './command.ts';
 import type { Declare } from './command.ts';
@@ -128,10 +129,12 @@ async function mappingOf(pairs: readonly string[], file: string | undefined) {
 }
 
 async function readMapping(file: string): Promise<Record<string, string>> {
-  // TextDecoder drops a byte order mark.
-  const text = new TextDecoder().decode(await readFile(file));
+  const bytes = await readFile(file).catch((cause: unknown) => {
+    throw new UsageError(`--map-file ${file} cannot be read: ${messageOf(cause)}`, { cause });
+  });
   try {
-    return z.record(z.string(), z.string()).parse(JSON.parse(text));
+    // TextDecoder drops a byte order mark.
+    return z.record(z.string(), z.string()).parse(JSON.parse(new TextDecoder().decode(bytes)));
   } catch (cause) {
     throw new UsageError(`--map-file ${file} must contain a JSON object of columns to fields`, { cause });
   }

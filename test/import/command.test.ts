@@ -89,7 +89,10 @@ describe('the import command', () => {
         runOn(tenant, 'externalId,Company\nC-1,Ana Ltd\n', '--map-file', path ?? map),
       );
     const missing = await withMap('{}', 'no-such-file.json');
-    expect([missing.status, missing.err]).toEqual([1, expect.stringMatching(/^error: ENOENT.*no-such-file\.json/)]);
+    expect([missing.status, missing.err]).toEqual([
+      1,
+      expect.stringMatching(/^error: --map-file no-such-file\.json cannot be read: ENOENT/),
+    ]);
     for (const text of ['[]', '{"Company":1}', '{'])
       expect((await withMap(text)).err).toMatch(/must contain a JSON object of columns to fields/);
     // Editors on Windows start a file with a byte order mark.
