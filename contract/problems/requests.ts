@@ -17,6 +17,7 @@ const badEntityTags = 'must be * or ETags in double quotes, separated by commas'
 const malformed = {
   syntax: 'This is not a valid HTTP/1.1 request.',
   no_host: 'The Host header is missing.',
+  bad_host: 'The Host header is not the name of a host with an optional port.',
   two_hosts: 'The Host header appears twice.',
   two_authorizations: 'The Authorization header appears twice.',
   two_idempotency_keys: 'The Idempotency-Key header appears twice.',

@@ -125,10 +125,33 @@ describe('an unusual, invalid or unsupported HTTP/1.1 request', () => {
     ['two Host headers', '1.1\r\nHost: a\r\nHost: b', 'The Host header appears twice.'],
     ['two Host headers, of which one is empty', '1.1\r\nHost:\r\nHost: b', 'The Host header appears twice.'],
     ['an empty Host header', '1.1\r\nHost:', 'The Host header is missing.'],
+    ...['a b', 'a/b', 'ann@a', '[::1', 'a:b', 'a?'].map(
+      (host) =>
+        [
+          `Host: ${host}`,
+          `1.1\r\nHost: ${host}`,
+          'The Host header is not the name of a host with an optional port.',
+        ] as const,
+    ),
   ])('%s: a 400 problem', async (_, text, sentence) => {
     const received = await exchange(world.url, `GET /healthz HTTP/${text}\r\nConnection: close\r\n\r\n`);
     expect(received).toMatch(/^HTTP\/1.1 400 /);
     expect(lastBody(received)).toMatchObject({ code: 'malformed_request', detail: expect.stringContaining(sentence) });
+  });
+
+  test('a host may be a name or an address, with or without a port', async () => {
+    for (const host of [
+      'a',
+      'my_service:3000',
+      '127.0.0.1:80',
+      '[::1]:80',
+      '[fe80::1%25eth0]',
+      'a.example.:',
+      '%2Frun%2Fa',
+    ])
+      expect(await exchange(world.url, `GET /healthz HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)).toMatch(
+        /^HTTP\/1.1 200 /,
+      );
   });
 
   test('HTTP/1.0, as of simple health checks, needs no Host header', async () => {
