@@ -11,6 +11,8 @@ const compressResponse: RequestHandler = compression({ threshold });
 export const compress: RequestHandler = (request, response, next) => {
   response.setHeader('Vary', 'Accept-Encoding');
   const accepted = request.headers['accept-encoding'];
-  if (accepted !== undefined && /\b(?:br|gzip)\b/.test(accepted)) compressResponse(request, response, next);
-  else next();
+  if (accepted === undefined || !/\b(?:br|gzip)\b/.test(accepted)) return next();
+  // The headers of a HEAD are those of a GET. The library would leave it as it is, with the length of the whole body.
+  const asGet = request.method === 'HEAD' ? Object.create(request, { method: { value: 'GET' } }) : request;
+  compressResponse(asGet, response, next);
 };

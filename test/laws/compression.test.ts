@@ -54,6 +54,17 @@ describe('a list', () => {
   });
 });
 
+test.each(['/v1/customers', '/docs', '/openapi.json', '/healthz'])('HEAD %s has the headers of GET', async (path) => {
+  const tenant = await filled();
+  for (const encoding of ['identity', 'gzip', 'br']) {
+    const asked = authorized(tenant, { 'accept-encoding': encoding });
+    const [got, head] = await Promise.all([get(path, asked), get(path, asked, 'HEAD')]);
+    const described = ({ headers }: Answer) =>
+      ['content-type', 'content-encoding', 'content-length', 'vary', 'etag'].map((name) => headers[name]);
+    expect([head.status, head.bytes.length, ...described(head)]).toEqual([200, 0, ...described(got)]);
+  }
+});
+
 describe('a record', () => {
   test('keeps its ETag, so conditional requests work with and without compression', async () => {
     const tenant = await world.organization();
