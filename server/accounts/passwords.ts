@@ -2,6 +2,7 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import type { BinaryLike, ScryptOptions } from 'node:crypto';
 import { promisify } from 'node:util';
+import { Problem } from '../problems/problem.ts';
 
 export const passwordLength = { least: 12, most: 128 };
 
@@ -89,11 +90,21 @@ const scryptOf = promisify<BinaryLike, BinaryLike, number, ScryptOptions, Buffer
 // Two at a time: hashing runs in Node's thread pool, which file access and DNS lookups also need.
 const lanes: Promise<unknown>[] = [Promise.resolve(), Promise.resolve()];
 let turn = 0;
+/** Including those being hashed. At a tenth of a second each, any further one could miss the deadline of its response. */
+export const mostWaiting = 100;
+let waiting = 0;
 
-function derive(password: string, salt: Buffer, { N, r, p }: typeof cost): Promise<Buffer> {
+/** Problem: busy. */
+async function derive(password: string, salt: Buffer, { N, r, p }: typeof cost): Promise<Buffer> {
+  if (waiting >= mostWaiting)
+    throw new Problem('busy', {
+      sentence: 'Too many people are signing in right now. Try again in 10 seconds.',
+      retryAfterSeconds: 10,
+    });
+  waiting += 1;
   const lane = (turn += 1) % lanes.length;
   const work = () => scryptOf(password.normalize('NFKC'), salt, keyBytes, { N, r, p, maxmem: 256 * N * r });
-  const result = (lanes[lane] ?? Promise.resolve()).then(work);
+  const result = (lanes[lane] ?? Promise.resolve()).then(work).finally(() => (waiting -= 1));
   lanes[lane] = result.catch(() => {});
   return result;
 }

@@ -33,6 +33,7 @@ export const settingsProblems = {
   limit: row(422, 'Limit reached'),
   last_admin: row(422, 'An organization needs an admin'),
   too_many: row(429, 'Try again later'),
+  busy: row(503, 'Try again later'),
   provider_away: row(503, 'Single sign-on is unavailable'),
   no_space: row(507, 'No space left'),
 };

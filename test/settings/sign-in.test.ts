@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { addMember } from '../../server/accounts/members.ts';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
+import { hashPassword, mostWaiting } from '../../server/accounts/passwords.ts';
 import { issueLink, linkHours, pathOfLink, resetHours, setPassword } from '../../server/accounts/password-links.ts';
 import { readSessions, sessionSeconds } from '../../server/accounts/sessions.ts';
 import { marks, watchNormalized } from '../normalized.ts';
@@ -187,6 +188,22 @@ describe('signing in', () => {
     const answer = await visit(world.url).post('/settings/sign-in', { email: '', password: '' });
     expect(answer.status).toBe(422);
     expect(answer.text).toContain('Enter your email address.');
+  });
+
+  test('is rejected while too many passwords wait to be checked, and works again afterward', async () => {
+    const { email } = await someone(world, await world.organization());
+    let isOver = false;
+    const checkOthers = async () => {
+      while (!isOver) await hashPassword(password, { N: 1024, r: 8, p: 1 });
+    };
+    const others = Array.from({ length: mostWaiting }, checkOthers);
+    const attempt = () => visit(world.url, elsewhere()).post('/settings/sign-in', { email, password });
+    const rejected = await attempt();
+    isOver = true;
+    await Promise.all(others);
+    expect([rejected.status, rejected.headers.get('retry-after')]).toEqual([503, '10']);
+    expect(rejected.text).toContain('Too many people are signing in right now. Try again in 10 seconds.');
+    expect((await attempt()).status).toBe(303);
   });
 });
 
