@@ -8,6 +8,9 @@ import { describeError } from './log.ts';
 import type { Log } from './log.ts';
 import { operationAt } from './routes.ts';
 
+/** Longer than the path of any route. Otherwise, a client without a key could add 16 KB to the log with each request. */
+const loggedCharacters = 500;
+
 export function identify({ log, usage }: { log: Log; usage: UsageLog }) {
   return (request: Request, response: Response): void => {
     const requestId = freshId('request');
@@ -23,7 +26,7 @@ export function identify({ log, usage }: { log: Log; usage: UsageLog }) {
       log({
         requestId,
         method,
-        path,
+        path: path.slice(0, loggedCharacters),
         operation,
         status: statusOf(response),
         ms: Math.round((performance.now() - startedAt) * 10) / 10,

@@ -87,6 +87,13 @@ describe('the log', () => {
     expect(lines().at(-1)).toMatchObject({ status: 499, aborted: true });
   });
 
+  test('has only the beginning of a long path, so that nobody can fill the disk with few requests', async () => {
+    const path = `/v1/customers/${'x'.repeat(15_000)}`;
+    const { response, line } = await observed(await world.organization(), 'GET', path);
+    expect([response.status, line.operation]).toEqual([404, 'getCustomer']);
+    expect(line.path).toBe(path.slice(0, 500));
+  });
+
   test.each([
     ['53100', 503, 'disk full'],
     ['P0001', 500, undefined],
