@@ -28,7 +28,21 @@ export async function remember(
 ): Promise<void> {
   if (!map) return;
   const found = await find(em, kind);
-  const choices = withoutUndefined({ map: { ...found?.choices.map, ...map }, match, type, columns: Object.keys(map) });
+  const choices = withoutUndefined({
+    map: withEarlier(map, found?.choices.map),
+    match,
+    type,
+    columns: Object.keys(map),
+  });
   if (found) found.choices = choices;
   else em.create(ImportMapping, { kind, choices });
+}
+
+/** In all, the names of columns that are remembered besides those of the latest file may have this many characters. */
+export const earlierCharacters = 100_000;
+
+function withEarlier<Field>(map: Record<string, Field>, earlier: Record<string, Field> = {}): Record<string, Field> {
+  let room = earlierCharacters;
+  const kept = Object.entries(earlier).filter(([name]) => !Object.hasOwn(map, name) && (room -= name.length) >= 0);
+  return Object.fromEntries([...kept, ...Object.entries(map)]);
 }

@@ -11,7 +11,7 @@ import { gzipSync } from 'node:zlib';
 import { response as expressResponse } from 'express';
 import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Upload } from '../../server/entities/upload.ts';
-import { remember, rememberedChoices } from '../../server/uploads/stored.ts';
+import { earlierCharacters, remember, rememberedChoices } from '../../server/uploads/stored.ts';
 import { Uploads } from '../../server/uploads/uploads.ts';
 import { forOrganization } from '../../server/database/tenant.ts';
 import { eraseCustomer } from '../../server/records/erase-customer.ts';
@@ -290,6 +290,23 @@ describe('an import', () => {
       await em.flush();
     }
     expect(await rememberedChoices(em, 'customers')).toEqual({ map: { A: 'companyName', B: 'notes' }, columns: ['A'] });
+  });
+
+  test('remembers the columns of the latest file, and a limited number of others', async () => {
+    const em = (await world.organization()).em();
+    const namesIn = (file: number) =>
+      Array.from({ length: 10 }, (_, column) => `${file} ${column} ${'x'.repeat(4_000)}`);
+    for (let file = 0; file < 6; file += 1) {
+      const map = Object.fromEntries(namesIn(file).map((name) => [name, 'notes']));
+      await remember(em, { kind: 'customers', mapping: { map } });
+      await em.flush();
+    }
+    const names = Object.keys((await rememberedChoices(em, 'customers'))?.map ?? {});
+    expect(names).toEqual(expect.arrayContaining(namesIn(5)));
+    const others = names.filter((name) => !namesIn(5).includes(name)).join('');
+    expect(others.length).toBeLessThanOrEqual(earlierCharacters);
+    // There is room for those of two files.
+    expect(others.length).toBeGreaterThan(80_000);
   });
 
   test('reports every mapping error at once, and keeps what was chosen', async () => {
