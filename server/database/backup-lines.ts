@@ -60,7 +60,10 @@ export async function* linesOf(stream: Readable): AsyncGenerator<string> {
   } catch (error) {
     const code: unknown = Reflect.get(Object(error), 'code');
     if (code === 'Z_BUF_ERROR') throw new UsageError('the backup is truncated; nothing was restored', { cause: error });
-    if (String(code).startsWith('Z_')) throw new UsageError('this is not a Proposal API backup file', { cause: error });
+    if (String(code).startsWith('Z_'))
+      throw new UsageError('this is not a Proposal API backup file, or it is damaged; nothing was restored', {
+        cause: error,
+      });
     throw error;
   }
 }

@@ -111,6 +111,8 @@ async function readTables(client: pg.ClientBase, lines: AsyncIterator<string, un
     await pipeline(from, client.query(copyFrom(`copy ${expected.table} (${expected.columns}) from stdin`)));
     missing.delete(expected.table);
   }
+  // The checksum follows the last line: without it, an altered file would be restored.
+  while ((await lines.next()).done !== true);
   const [lost] = missing;
   if (lost !== undefined) throw new UsageError(`the backup lacks the table ${lost}; nothing was restored`);
   return { tables: known.length, left };

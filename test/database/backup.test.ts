@@ -209,6 +209,37 @@ test('restores nothing from a truncated backup or another kind of file', async (
   }
 });
 
+test('restores nothing from a backup whose checksum is missing or wrong, even if it arrives long after the last line', async () => {
+  const bytes = await readFile(file);
+  const wrong = Buffer.from(bytes.subarray(-8));
+  wrong[0] = ~(wrong[0] ?? 0);
+  const database = await opened();
+  const { url } = database.address;
+  await migrate(database);
+  const isIdle = async () => {
+    const ofRestore = `select from pg_stat_activity where datname = current_database() and state = 'idle in transaction'
+      and query ~ '^copy '`;
+    return (await database.pool.query(ofRestore)).rowCount === 1;
+  };
+  for (const [checksum, reason] of [
+    [Buffer.alloc(0), /truncated/],
+    [wrong, /damaged; nothing was restored/],
+  ] as const) {
+    const input = new PassThrough();
+    input.write(bytes.subarray(0, -8));
+    const outcome = readBackup({ url }, input).then(
+      () => 'restored',
+      (error: Error) => error.message,
+    );
+    let ended: string | undefined;
+    void outcome.then((result) => (ended = result));
+    await expect.poll(async () => ended ?? (await isIdle())).toBe(true);
+    input.end(checksum);
+    expect(await outcome).toMatch(reason);
+    expect((await database.pool.query('select from organizations')).rowCount).toBe(0);
+  }
+});
+
 test('restores everything but the tables that someone added, and names them', async () => {
   const { pool, address } = await opened();
   await readBackup(address, createReadStream(file));
