@@ -216,7 +216,7 @@ const ofManyOrganizations: Readonly<Record<string, number>> = {
   'server/accounts/sessions.ts': 3, // the same
   'server/keys/key-row.ts': 1, // a key is looked up before its organization is known
   'server/database/backup.ts': 2, // all of them
-  'server/database/erased-uploads.ts': 1, // files of all of them, in one folder
+  'server/database/uploaded-files.ts': 2, // files of all of them, in one folder
   'server/commands/serve/retention.ts': 1, // what has expired
   'server/import/write.ts': 3, // joins a temporary table that belongs to one import
   'server/webhooks/backlog.ts': 2, // counts for the metrics
@@ -333,7 +333,7 @@ const clockReaders = [
   'server/keys/usage-report.ts', // days of the chart
   'server/keys/usage.ts', // the day that a request counts for
   'server/limits/time-limit.ts', // notices that the machine slept
-  'server/uploads/files.ts', // the age of files on the same machine
+  'server/uploads/files.ts', // the age of files that seem old; the database knows that of uploads
   'server/web/settings/export/export-routes.ts', // the date in a file's name
   'server/web/settings/keys/key-pages.ts', // warnings, days ahead
   'server/web/settings/time.ts', // "3 minutes ago"

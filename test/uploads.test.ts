@@ -79,7 +79,7 @@ describe('the folder of uploads', () => {
       await utimes(path, new Date(nowMs - 60_000 * index), new Date(nowMs - 60_000 * index));
     }
     const files = new UploadFiles(folder);
-    await files.prune(nowMs);
+    await files.prune(undefined, nowMs);
     const left = await readdir(folder);
     expect(left).toHaveLength(101);
     expect(left).toContain('an-id.csv');
@@ -101,7 +101,7 @@ describe('the folder of uploads', () => {
       await writeFile(join(folder, name), 'x');
       await utimes(join(folder, name), changed, changed);
     }
-    await new UploadFiles(folder).prune(nowMs);
+    await new UploadFiles(folder).prune(undefined, nowMs);
     expect((await readdir(folder)).toSorted()).toEqual(['an-id.csv', 'younger.csv', 'younger.rejected.csv']);
     await rm(join(folder, '..'), { recursive: true });
   });

@@ -69,11 +69,16 @@ export class UploadFiles {
     for (const name of await this.#names()) if (ids.includes(idIn(name))) await this.#remove(name);
   }
 
-  /** Removes files that are older than a day, and the oldest files of rejected rows if there are too many. */
-  async prune(nowMs = Date.now()): Promise<void> {
+  /**
+   * Removes files that are older than a day, and the oldest files of rejected rows if there are too many. `findRecent`
+   * tells which uploads are younger, whatever the times of their files are.
+   */
+  async prune(findRecent = async (_ids: string[]): Promise<string[]> => [], nowMs = Date.now()): Promise<void> {
     const found: { name: string; mtimeMs: number }[] = [];
     for (const name of await this.#names()) found.push({ name, mtimeMs: (await this.#found(name))?.mtimeMs ?? nowMs });
-    const old = found.filter(({ mtimeMs }) => mtimeMs < nowMs - uploadBounds.keptForMs);
+    const seemOld = found.filter(({ mtimeMs }) => mtimeMs < nowMs - uploadBounds.keptForMs);
+    const recent = seemOld.length > 0 ? await findRecent(seemOld.map(({ name }) => idIn(name))) : [];
+    const old = seemOld.filter(({ name }) => !recent.includes(idIn(name)));
     const rejects = found.filter(({ name }) => isRejects(name)).toSorted((one, other) => other.mtimeMs - one.mtimeMs);
     for (const { name } of [...old, ...rejects.slice(uploadBounds.files)]) await this.#remove(name);
   }

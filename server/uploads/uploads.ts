@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { createBackground } from '../database/background.ts';
 import type { Background } from '../database/background.ts';
 import type { Database } from '../database/orm.ts';
-import { findErasedUploads } from '../database/erased-uploads.ts';
+import { findErasedUploads, findRecentUploads } from '../database/uploaded-files.ts';
 import { forOrganization } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import type { Organization } from '../entities/organization.ts';
@@ -52,7 +52,7 @@ export class Uploads {
     this.#files = new UploadFiles(folder);
     this.#runner = new Runner({ database, files: this.#files, onError: report('an upload failed') });
     this.#background = createBackground(report('old uploads were not removed'));
-    const prune = () => Promise.all([this.#files.prune(), this.removeErased()]);
+    const prune = () => Promise.all([this.removeOld(), this.removeErased()]);
     this.#background.every(pruneEveryMs, prune);
     this.#background.start(prune);
   }
@@ -129,6 +129,11 @@ export class Uploads {
   async removeErased(): Promise<void> {
     const ids = await this.#files.ids();
     if (ids.length > 0) await this.#files.removeFilesOf(await findErasedUploads(this.#database.pool, ids));
+  }
+
+  /** Removes the files on this machine that are older than a day, whatever time this machine thinks it is. */
+  removeOld(): Promise<void> {
+    return this.#files.prune((ids) => findRecentUploads(this.#database.pool, ids));
   }
 
   /** The upload's rejected rows, as a CSV file. */

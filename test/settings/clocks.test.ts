@@ -1,5 +1,10 @@
 /** A process whose clock is wrong: everything still expires by the database's clock. */
+import { readdir, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { Upload } from '../../server/entities/upload.ts';
+import { Uploads } from '../../server/uploads/uploads.ts';
+import { ownUploadFolder } from '../upload-folder.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import { codeAt, passwordPath, signIn, someone, turnOnTwoFactor, visit } from './visiting.ts';
@@ -46,6 +51,30 @@ describe.each(wrongByHours)('%i hours off the database’s clock', (hours) => {
     const code = codeAt(secret, Date.now());
     setClock(hours);
     expect((await visiting.post('/settings/sign-in/code', { code })).location).toBe('/settings/overview');
+  });
+
+  test('an uploaded file is kept for a day', async () => {
+    const tenant = await world.organization();
+    const [em, { id: memberId }] = [tenant.em(), await someone(world, tenant, 'admin')];
+    const stored = [1, 2].map(() =>
+      em.create(Upload, { memberId, kind: 'items', fileName: 'a.csv', mapping: {}, state: 'checked', bytesTotal: 1 }),
+    );
+    await em.flush();
+    const [recent, old] = stored.map(({ id }) => id);
+    await sql(`update uploads set created_at = now() - interval '25 hours' where id = $1`, [old]);
+    const { path, remove } = await ownUploadFolder();
+    for (const id of [recent, old]) {
+      await writeFile(join(path, `${id}.csv`), 'x');
+      // Another machine has written it, whose clock is right, or at least as wrong as this one's in the other direction.
+      const writtenAt = new Date(Date.now() - 25 * hourMs);
+      if (id === old || hours < 0) await utimes(join(path, `${id}.csv`), writtenAt, writtenAt);
+    }
+    setClock(Math.max(hours, 0));
+    const uploads = new Uploads({ database: world.database, folder: path, report: () => () => undefined });
+    await uploads.removeOld();
+    expect(await readdir(path)).toEqual([`${recent}.csv`]);
+    await uploads.close();
+    await remove();
   });
 
   test('a key with an expiry is created, counted, shown, replaced and rejected by the database’s clock', async () => {
