@@ -176,9 +176,13 @@ export class UsageError extends Error {}
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   // An empty variable counts as not set: `PORT= npm start`. A value from a file may end with a line break.
   const trimmed = Object.entries(environment).map(([name, value = '']) => [name, value.trim()] as const);
-  const quoted = trimmed.find(([name, value]) => Object.hasOwn(variables, name) && /^(["']).*\1$/s.test(value));
-  if (quoted) throw new UsageError(`${quoted[0]} must have no quotes around its value`);
   const given = Object.fromEntries(trimmed.filter(([, value]) => value !== ''));
+  const quoted = Object.keys(variables).find(
+    (name) => name !== 'AUTH_SECRET' && /^(["']).*\1$/s.test(given[name] ?? ''),
+  );
+  if (quoted) throw new UsageError(`${quoted} must have no quotes around its value`);
+  // Unchanged: what was encrypted with a line break or quotes in it can only be decrypted with them.
+  if (given.AUTH_SECRET) given.AUTH_SECRET = environment.AUTH_SECRET ?? '';
   const { success, data: config, error } = schema.safeParse(given);
   if (!success) throw new UsageError(error.issues.map((each) => `${each.path.join('.')} ${each.message}`).join('; '));
   if (config.DATABASE_POOLER_URL !== undefined && config.DATABASE_URL === undefined)

@@ -138,15 +138,16 @@ describe('the configuration', () => {
   });
 
   test('ignores spaces and line breaks around a value, as in a file from Windows or a mounted secret', () => {
-    const given = {
-      PORT: ' 80\r\n',
-      OTEL_SDK_DISABLED: 'true\n',
-      NODE_ENV: 'production\r',
-      AUTH_SECRET: 'a'.repeat(32),
-    };
-    const trimmed = { ...given, PORT: '80', OTEL_SDK_DISABLED: 'true', NODE_ENV: 'production' };
-    expect(readConfig({ ...given, AUTH_SECRET: `${given.AUTH_SECRET}\n` })).toEqual(readConfig(trimmed));
+    const given = { PORT: ' 80\r\n', OTEL_SDK_DISABLED: 'true\n', NODE_ENV: 'production\r' };
+    expect(readConfig(given)).toEqual(readConfig({ PORT: '80', OTEL_SDK_DISABLED: 'true', NODE_ENV: 'production' }));
   });
+
+  test.each([`${'a'.repeat(32)}\n`, `"${'a'.repeat(32)}"`])(
+    'keeps AUTH_SECRET as it is, since any other text is another secret',
+    (secret) => {
+      expect(readConfig({ AUTH_SECRET: secret }).AUTH_SECRET).toBe(secret);
+    },
+  );
 
   test.each([
     ['https://api.example.com/', 'https://api.example.com'],
