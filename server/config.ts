@@ -55,10 +55,9 @@ const variables = {
     .default('127.0.0.1')
     .register(descriptions, { meaning: 'address to listen on; `0.0.0.0` for every interface' }),
   PUBLIC_URL: webUrl()
-    .transform((given) => new URL(given).href) // ASCII, as headers must be
+    .transform((given) => new URL(given).href.replace(/(?<!\/)\/+$/, '')) // ASCII, as headers must be
     .refine((href) => !/^\w+:..[^/]*@/.test(href), 'must have no user:password@, because it is shown to every caller')
     .refine((href) => !/[?#]|%(?![\da-f]{2})/i.test(href), 'must have no ?, # or unescaped %: paths are added to it')
-    .transform((href) => href.replace(/(?<!\/)\/+$/, ''))
     .optional()
     .register(descriptions, {
       meaning: 'URL of the service as its callers see it; every absolute URL in a response starts with it',
@@ -166,9 +165,10 @@ const variables = {
   OTEL_SDK_DISABLED: yesOrNo().register(descriptions, { meaning: '`true` turns tracing off' }),
 };
 
-const schema = z.object(variables);
+/** Without the secret, which is used as it is: what it has encrypted depends on its quotes and line breaks. */
+const { AUTH_SECRET: _secret, ...plainVariables } = variables;
 
-export type Config = Readonly<z.output<typeof schema>>;
+export type Config = Readonly<z.output<z.ZodObject<typeof variables>>>;
 
 /** An error whose message is printed at the terminal without a stack trace. */
 export class UsageError extends Error {}
@@ -176,14 +176,11 @@ export class UsageError extends Error {}
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   // An empty variable counts as not set: `PORT= npm start`. A value from a file may end with a line break.
   const trimmed = Object.entries(environment).map(([name, value = '']) => [name, value.trim()] as const);
+  const quoted = trimmed.find(([name, value]) => Object.hasOwn(plainVariables, name) && /^(["']).*\1$/s.test(value));
+  if (quoted) throw new UsageError(`${quoted[0]} must have no quotes around its value`);
   const given = Object.fromEntries(trimmed.filter(([, value]) => value !== ''));
-  const quoted = Object.keys(variables).find(
-    (name) => name !== 'AUTH_SECRET' && /^(["']).*\1$/s.test(given[name] ?? ''),
-  );
-  if (quoted) throw new UsageError(`${quoted} must have no quotes around its value`);
-  // Unchanged: what was encrypted with a line break or quotes in it can only be decrypted with them.
   if (given.AUTH_SECRET) given.AUTH_SECRET = environment.AUTH_SECRET ?? '';
-  const { success, data: config, error } = schema.safeParse(given);
+  const { success, data: config, error } = z.object(variables).safeParse(given);
   if (!success) throw new UsageError(error.issues.map((each) => `${each.path.join('.')} ${each.message}`).join('; '));
   if (config.DATABASE_POOLER_URL !== undefined && config.DATABASE_URL === undefined)
     throw new UsageError('DATABASE_POOLER_URL requires DATABASE_URL, which must point directly at the same database.');
