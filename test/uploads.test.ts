@@ -10,6 +10,8 @@ import { writeFile as writeOutput } from '../server/commands/output-file.ts';
 import { UploadFiles, writeFresh } from '../server/uploads/files.ts';
 import { createTaskQueue, OutOfTime, runShortFirst } from '../server/uploads/task-queue.ts';
 
+const findNone = async () => [];
+
 describe('the folder of uploads', () => {
   const upload = { id: 'an-id', fileName: 'customers.csv' };
   const store = (folder: string) =>
@@ -22,7 +24,7 @@ describe('the folder of uploads', () => {
     expect((await lstat(folder)).mode & 0o777).toBe(0o700);
     expect((await lstat(join(folder, 'an-id.csv'))).mode & 0o777).toBe(0o600);
     await chmod(folder, 0o777);
-    await new UploadFiles(folder).prune();
+    await new UploadFiles(folder).prune(findNone);
     expect((await lstat(folder)).mode & 0o777).toBe(0o700);
     await rm(outside, { recursive: true });
   });
@@ -50,11 +52,11 @@ describe('the folder of uploads', () => {
     const parent = join(outside, 'parent');
     await writeFile(parent, 'not a folder');
     const files = new UploadFiles(join(parent, 'uploads'));
-    await expect(files.prune()).rejects.toThrow('parent');
+    await expect(files.prune(findNone)).rejects.toThrow('parent');
     // The page of an upload does not fail with it.
     expect(await files.hasRejects(upload)).toBe(false);
     await rm(parent);
-    await files.prune();
+    await files.prune(findNone);
     expect(await readdir(parent)).toEqual(['uploads']);
     await rm(outside, { recursive: true });
   });
@@ -62,7 +64,7 @@ describe('the folder of uploads', () => {
   test('is created again if it was removed', async () => {
     const folder = join(await mkdtemp(join(tmpdir(), 'uploads-')), 'uploads');
     const files = new UploadFiles(folder);
-    await files.prune();
+    await files.prune(findNone);
     await rm(folder, { recursive: true });
     await files.store(upload, Readable.from([Buffer.from('x')]), new AbortController().signal);
     expect(await readdir(folder)).toEqual(['an-id.csv']);
@@ -79,7 +81,7 @@ describe('the folder of uploads', () => {
       await utimes(path, new Date(nowMs - 60_000 * index), new Date(nowMs - 60_000 * index));
     }
     const files = new UploadFiles(folder);
-    await files.prune(undefined, nowMs);
+    await files.prune(findNone, nowMs);
     const left = await readdir(folder);
     expect(left).toHaveLength(101);
     expect(left).toContain('an-id.csv');
@@ -101,7 +103,7 @@ describe('the folder of uploads', () => {
       await writeFile(join(folder, name), 'x');
       await utimes(join(folder, name), changed, changed);
     }
-    await new UploadFiles(folder).prune(undefined, nowMs);
+    await new UploadFiles(folder).prune(findNone, nowMs);
     expect((await readdir(folder)).toSorted()).toEqual(['an-id.csv', 'younger.csv', 'younger.rejected.csv']);
     await rm(join(folder, '..'), { recursive: true });
   });

@@ -85,7 +85,7 @@ function usageOf(method: string, path: string, response: Response, key: Authenti
 }
 
 /** RFC 9110, 7.2: a name or an address, and a port. */
-const isHost = /^(?:\[[\w.:%-]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
+const hostForm = /^(?:\[[\w.:%-]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
 
 /** Rejects what a proxy on the way may interpret differently: of duplicate headers, Node keeps the first or joins them. */
 function requireUnambiguousHeaders({ headers, rawHeaders, httpVersion }: Request): void {
@@ -94,7 +94,7 @@ function requireUnambiguousHeaders({ headers, rawHeaders, httpVersion }: Request
   const hosts = valuesOf('host', rawHeaders);
   if (!hosts.some(Boolean) && httpVersion === '1.1') throw new Problem('malformed_request', { fault: 'no_host' });
   if (hosts.length > 1) throw new Problem('malformed_request', { fault: 'two_hosts' });
-  if (!isHost.test(hosts[0] ?? '')) throw new Problem('malformed_request', { fault: 'bad_host' });
+  if (!hostForm.test(hosts[0] ?? '')) throw new Problem('malformed_request', { fault: 'bad_host' });
   if (valuesOf('authorization', rawHeaders).length > 1) {
     throw new Problem('malformed_request', { fault: 'two_authorizations' });
   }

@@ -73,7 +73,7 @@ export class UploadFiles {
    * Removes files that are older than a day, and the oldest files of rejected rows if there are too many. `findRecent`
    * tells which uploads are younger, whatever the times of their files are.
    */
-  async prune(findRecent = async (_ids: string[]): Promise<string[]> => [], nowMs = Date.now()): Promise<void> {
+  async prune(findRecent: (ids: string[]) => Promise<string[]>, nowMs = Date.now()): Promise<void> {
     const found: { name: string; mtimeMs: number }[] = [];
     for (const name of await this.#names()) found.push({ name, mtimeMs: (await this.#found(name))?.mtimeMs ?? nowMs });
     const seemOld = found.filter(({ mtimeMs }) => mtimeMs < nowMs - uploadBounds.keptForMs);

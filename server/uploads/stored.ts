@@ -38,11 +38,14 @@ export async function remember(
   else em.create(ImportMapping, { kind, choices });
 }
 
-/** In all, the names of columns that are remembered besides those of the latest file may have this many characters. */
+/** Besides those of the latest file, the names of columns that are remembered have at most this many characters in all. */
 export const earlierCharacters = 100_000;
 
 function withEarlier<Field>(map: Record<string, Field>, earlier: Record<string, Field> = {}): Record<string, Field> {
-  let room = earlierCharacters;
-  const kept = Object.entries(earlier).filter(([name]) => !Object.hasOwn(map, name) && (room -= name.length) >= 0);
+  let characters = 0;
+  const kept = Object.entries(earlier).filter(([name]) => {
+    if (!Object.hasOwn(map, name)) characters += name.length;
+    return characters <= earlierCharacters;
+  });
   return Object.fromEntries([...kept, ...Object.entries(map)]);
 }

@@ -73,6 +73,8 @@ describe('a client that does not read its responses', () => {
   });
 });
 
+const notAHost = 'The Host header is not the name of a host with an optional port.';
+
 describe('an unusual, invalid or unsupported HTTP/1.1 request', () => {
   const world = useWorld();
 
@@ -125,14 +127,12 @@ describe('an unusual, invalid or unsupported HTTP/1.1 request', () => {
     ['two Host headers', '1.1\r\nHost: a\r\nHost: b', 'The Host header appears twice.'],
     ['two Host headers, of which one is empty', '1.1\r\nHost:\r\nHost: b', 'The Host header appears twice.'],
     ['an empty Host header', '1.1\r\nHost:', 'The Host header is missing.'],
-    ...['a b', 'a/b', 'ann@a', '[::1', 'a:b', 'a?'].map(
-      (host) =>
-        [
-          `Host: ${host}`,
-          `1.1\r\nHost: ${host}`,
-          'The Host header is not the name of a host with an optional port.',
-        ] as const,
-    ),
+    ['a Host header with a space', '1.1\r\nHost: a b', notAHost],
+    ['a Host header with a path', '1.1\r\nHost: a/b', notAHost],
+    ['a Host header with a user', '1.1\r\nHost: ann@a', notAHost],
+    ['a Host header with a query', '1.1\r\nHost: a?', notAHost],
+    ['a Host header with half an IPv6 address', '1.1\r\nHost: [::1', notAHost],
+    ['a Host header with a port that is not a number', '1.1\r\nHost: a:b', notAHost],
   ])('%s: a 400 problem', async (_, text, sentence) => {
     const received = await exchange(world.url, `GET /healthz HTTP/${text}\r\nConnection: close\r\n\r\n`);
     expect(received).toMatch(/^HTTP\/1.1 400 /);
