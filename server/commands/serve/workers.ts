@@ -10,6 +10,7 @@ import { urlOf } from '../../http/listen.ts';
 import { warningLog } from '../../http/log.ts';
 import type { Snapshot, Totals } from '../../http/metrics.ts';
 import { watchSilence } from '../../limits/silence.ts';
+import { messageOf } from '../../problems/message-of.ts';
 import { printStartup } from '../startup.ts';
 import type { StopSignal } from '../stop-signal.ts';
 import { printLines } from '../terminal.ts';
@@ -106,7 +107,20 @@ class WorkerPool {
     this.#failures = ranMs > healthyMs ? 0 : this.#failures + 1;
     warningLog({ message: 'Worker exited; starting a replacement.', pid: worker.process.pid, ...end });
     await delay(restartPausesMs[this.#failures] ?? restartPausesMs.at(-1));
-    if (!this.#isStopping()) this.start();
+    if (this.#isStopping()) return;
+    const started = this.#tryToFork();
+    if (started) this.#workers.add(started);
+    else void this.#replace(worker, { ...end, ranMs: 0 });
+  }
+
+  /** Node throws some errors, such as ENOMEM or ETXTBSY, instead of passing them to the worker's listener. */
+  #tryToFork(): Worker | undefined {
+    try {
+      return this.#fork();
+    } catch (error) {
+      warningLog({ message: 'A worker could not be started or reached.', reason: messageOf(error) });
+      return undefined;
+    }
   }
 
   /** Throws a UsageError if a worker ends before any listens; the worker has printed the reason. */
@@ -124,13 +138,15 @@ class WorkerPool {
       printLines('Restarting the workers one by one.');
       // A copy, because successors join the set.
       for (const worker of Array.from(this.#workers)) {
-        const successor = this.#fork();
-        const listens = await Promise.race([
-          once(successor, 'listening').then(() => true),
-          once(successor, 'exit').then(() => false),
-        ]);
+        const successor = this.#tryToFork();
+        const listens =
+          successor &&
+          (await Promise.race([
+            once(successor, 'listening').then(() => true),
+            once(successor, 'exit').then(() => false),
+          ]));
         if (this.#isStopping()) return;
-        if (!listens) return printLines('A new worker could not start; the others keep running.');
+        if (!successor || !listens) return printLines('A new worker could not start; the others keep running.');
         // A worker that has ended since already has a replacement.
         const isReplaced = !this.#workers.delete(worker);
         if (!isReplaced) this.#workers.add(successor);
