@@ -119,13 +119,13 @@ function notesOf({ notes: ofFile }: Report, { restToMetadata }: ImportChoices): 
 }
 
 async function mappingOf(pairs: readonly string[], file: string | undefined) {
-  const map = file === undefined ? {} : await readMapping(file);
+  const map = new Map(file === undefined ? [] : Object.entries(await readMapping(file)));
   for (const pair of pairs) {
     const at = pair.lastIndexOf('=');
     if (at < 1) throw new UsageError(`--map ${pair}: write it as "COLUMN=FIELD"`);
-    map[pair.slice(0, at).trim()] = pair.slice(at + 1).trim();
+    map.set(pair.slice(0, at).trim(), pair.slice(at + 1).trim());
   }
-  return Object.keys(map).length > 0 ? map : undefined;
+  return map.size > 0 ? Object.fromEntries(map) : undefined;
 }
 
 async function readMapping(file: string): Promise<Record<string, string>> {

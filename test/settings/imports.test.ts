@@ -282,6 +282,13 @@ describe('an import', () => {
     expect(Object.values(await columnsOf(visiting, tenant))).toEqual(['externalId', '', 'email', '', 'address.city']);
   });
 
+  test('imports a column called __proto__ into the field that was chosen for it', async () => {
+    const { tenant, visiting } = await start();
+    await check(visiting, 'Nr;__proto__\n1;Acme\n');
+    await choose(visiting, tenant, ['externalId', 'companyName']);
+    expect(figures(await settled(visiting))).toBe(' new 1 changed 0 unchanged 0 rejected 0 ');
+  });
+
   test('remembers the latest answer for each column', async () => {
     const em = (await world.organization()).em();
     const answers: Record<string, string>[] = [{ A: 'name', B: 'notes' }, { A: 'companyName' }];

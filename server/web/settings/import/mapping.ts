@@ -68,19 +68,19 @@ export const importFields = () => ({
 export function choicesIn(upload: Upload, body: unknown): ImportChoices {
   const { columns, matches } = kinds[upload.kind];
   const all = inspectionOf(upload)?.columns ?? [];
-  const map: Record<string, string> = {};
+  const map = new Map<string, string>();
   const taken = new Set(all.map(({ name }) => name));
   const first = firstOf(all);
   for (const [at, { name }] of all.slice(first).entries()) {
     const chosen = field(body, `field-${first + at}`);
     if (chosen === 'preset') continue;
-    if (chosen === 'metadata') map[name] = metadataProblem(name) === undefined ? name : metadataFieldOf(name, taken);
-    else map[name] = columns.includes(chosen) ? chosen : '';
+    if (chosen === 'metadata') map.set(name, metadataProblem(name) === undefined ? name : metadataFieldOf(name, taken));
+    else map.set(name, columns.includes(chosen) ? chosen : '');
   }
   const oneOf = <Value extends string>(name: string, values: readonly Value[]) =>
     values.find((value) => value === field(body, name));
   return {
-    map,
+    map: Object.fromEntries(map),
     decimalPoint: oneOf('decimalPoint', ['.', ',']),
     dateOrder: oneOf('dateOrder', ['day-month', 'month-day']),
     match: oneOf('match', matches),
