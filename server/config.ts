@@ -27,7 +27,8 @@ const url = (pattern: RegExp, ways: string) =>
   z.string().refine((given) => pattern.test(given) && URL.canParse(given), `must be a URL that starts with ${ways}`);
 /** To pg, these three mean verify-full. Replaced, because for them it prints a warning into the JSON log. */
 const sslAliases = /(?<=[?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/;
-const databaseForm = 'must start with postgresql:// and name one host; percent-encode its password, such as %23 for #';
+const encoding = 'percent-encode its password, such as %23 for #';
+const databaseForm = `must start with postgresql:// and name one host; ${encoding}`;
 // PostgreSQL allows more than standard URLs do, such as user@/name.
 const databaseUrl = () =>
   z
@@ -83,7 +84,7 @@ const variables = {
     meaning: 'folder of the embedded database and of uploaded files',
     otherwise: '`.data` in the folder of the program; with `DATABASE_URL`, uploads are temporary files',
   }),
-  REDIS_URL: url(/^rediss?:\/\//, 'redis:// or rediss://')
+  REDIS_URL: url(/^rediss?:\/\//, `redis:// or rediss://; ${encoding}`)
     .optional()
     .register(descriptions, {
       meaning: 'Redis 7 or Valkey, as `redis://host:6379`, to share the rate limit between processes',
@@ -97,7 +98,7 @@ const variables = {
       'signs cursors and settings-page sessions, and encrypts stored secrets; at least 32 characters, the same in every process; to change it, set `new,old` for a while',
     otherwise: 'a random one, kept in the database',
   }),
-  SMTP_URL: url(/^smtps?:\/\//, 'smtp:// or smtps://')
+  SMTP_URL: url(/^smtps?:\/\//, `smtp:// or smtps://; ${encoding}`)
     .optional()
     .register(descriptions, {
       meaning:

@@ -23,7 +23,8 @@ import { useReceiver } from './webhooks/receiver.ts';
 
 const samplers =
   'always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off, parentbased_traceidratio';
-const databaseForm = 'must start with postgresql:// and name one host; percent-encode its password, such as %23 for #';
+const encoding = 'percent-encode its password, such as %23 for #';
+const databaseForm = `must start with postgresql:// and name one host; ${encoding}`;
 
 const rejected: [name: string, value: string, sentence: string][] = [
   ['PORT', 'http', 'must be a port number from 0 to 65535'],
@@ -51,11 +52,12 @@ const rejected: [name: string, value: string, sentence: string][] = [
   ['DATABASE_POOLER_PREPARES', 'perhaps', 'must be true or false'],
   ['DATABASE_CONNECTIONS', '15', 'must be a whole number from 16 to 46'],
   ['DATABASE_CONNECTIONS', '47', 'must be a whole number from 16 to 46'],
-  ['REDIS_URL', 'http://redis', 'must be a URL that starts with redis:// or rediss://'],
-  ['REDIS_URL', 'redis://[', 'must be a URL that starts with redis:// or rediss://'],
+  ['REDIS_URL', 'http://redis', `must be a URL that starts with redis:// or rediss://; ${encoding}`],
+  ['REDIS_URL', 'redis://[', `must be a URL that starts with redis:// or rediss://; ${encoding}`],
   ['METRICS_PORT', '-1', 'must be a port number from 0 to 65535'],
   ['AUTH_SECRET', 'a'.repeat(31), 'must have at least 32 characters'],
-  ['SMTP_URL', 'mail.example.com', 'must be a URL that starts with smtp:// or smtps://'],
+  ['SMTP_URL', 'mail.example.com', `must be a URL that starts with smtp:// or smtps://; ${encoding}`],
+  ['SMTP_URL', 'smtp://me:p#w@mail:587', `must be a URL that starts with smtp:// or smtps://; ${encoding}`],
   ['MAIL_FROM', 'me', 'must contain an email address'],
   ['MAIL_FROM', 'Acme <Acme Support>', 'must contain an email address'],
   ['OIDC_ISSUER', 'login.example.com', 'must be an http(s) URL'],
