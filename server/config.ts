@@ -197,5 +197,4 @@ export const describedVariables = Object.entries(variables).map(([name, variable
   const fallback = 'defaultValue' in variable.def ? `\`${String(variable.def.defaultValue)}\`` : 'none';
   return { name, meaning, fallback: otherwise ?? fallback };
 });
-
 export const setVariables = (): string[] => Object.keys(process.env);
