@@ -47,13 +47,15 @@ export const isLeading = <T extends Listed>({ choice }: Condition<T>, { leading 
   choice !== undefined && choice.mark === leading?.property;
 
 /**
- * What filters imply for the ordering column. No record was created after it was last changed (the tables check that), so
- * in the order of either time, a filter on the other one tells where the records begin.
+ * What filters imply for the ordering column, and for the other time if that is filtered as well. No record was created
+ * after it was last changed (the tables check that), so a filter on either time tells where the records begin in the order
+ * of the other one.
  */
 export function impliedOf<T extends Timed>(conditions: readonly Condition<T>[], ordering: Property<T>): Condition<T>[] {
+  const isUsed = (time: Property<T>) => time === ordering || conditions.some(({ range }) => range?.property === time);
   return conditions.flatMap(({ range: { property, from, before } = {} }) => {
-    if (ordering === 'createdAt' && property === 'updatedAt' && before !== undefined) return below(ordering, before);
-    return ordering === 'updatedAt' && property === 'createdAt' && from !== undefined ? atLeast(ordering, from) : [];
+    if (property === 'updatedAt' && before !== undefined && isUsed('createdAt')) return below('createdAt', before);
+    return property === 'createdAt' && from !== undefined && isUsed('updatedAt') ? atLeast('updatedAt', from) : [];
   });
 }
 
