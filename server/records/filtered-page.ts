@@ -4,21 +4,20 @@
  * created last), so its plan may read a whole organization for one page. Here, the data decides:
  *
  * 1. `near`: reads a bounded number of records from the start of the order, enough of which may match.
- * 2. `short`: if not, and few records are in the range of a time, reads these.
- * 3. `sample`: if not, estimates the number of matches from 1 in 256 of what the filters' own index finds.
- * 4. `few`: if there are few, reads and orders all of them.
- * 5. `part`: if there are many, the sample gives a value of the order before which there are enough. All indexes are
+ * 2. `sample`: if not, estimates the number of matches from 1 in 256 of what the filters' own index finds.
+ * 3. `few`: if there are few, reads and orders all of them.
+ * 4. `part`: if there are many, the sample gives a value of the order before which there are enough. All indexes are
  *    combined to find just these: index entries are read, but only records that are on the page or near it.
  *
  * All of it is one statement, which skips the steps that it does not need. Values are hidden from the planner, so it has a
- * single plan, which is prepared. Without a filter on contents, no index can be combined with that of the order: see
- * single-index-page.ts.
+ * single plan, which is prepared. If no index serves the filters but that of one which few records match, there is only one
+ * step, because a sample would cost as much as all matches.
  */
 import { sampled } from './list-index.ts';
 import type { Listed } from './list-index.ts';
 import { isLeading } from './ordered-page.ts';
 import type { Ordered } from './ordered-page.ts';
-import { firstSteps, leadingSql, marksOf, sampleOffset, shortSources, unindexed, windowOf } from './page-parts.ts';
+import { firstSteps, leadingSql, marksOf, sampleOffset, windowOf } from './page-parts.ts';
 import { singleIndexPage } from './single-index-page.ts';
 import { conditionSql } from './sql.ts';
 import type { Condition } from './sql.ts';
@@ -28,8 +27,23 @@ const fewInSample = 12;
 
 /** The ids of the page. */
 export function filteredPage<T extends Listed>(page: Ordered<T>): string {
-  const [, contents = []] = indexedOf(page);
-  return contents.length === 0 ? singleIndexPage(page) : sampledPage(page);
+  const [seldom = [], contents = [], ranges = []] = indexedOf(page);
+  if (contents.length > 0) return sampledPage(page);
+  if (ranges.length === 0) return seldomPage(page, seldom);
+  const times = new Set(page.conditions.flatMap(({ range }) => range?.property ?? []));
+  return seldom.length > 0 || times.size > 1 ? singleIndexPage(page) : sampledPage(page);
+}
+
+/** Reads and orders all matches. */
+function seldomPage<T extends Listed>(page: Ordered<T>, seldom: readonly Condition<T>[]): string {
+  const { conditions, order, terms, limit, hiddenStart } = page;
+  const direction = order.descending ? 'desc' : 'asc';
+  const rest = conditions.filter((one) => !seldom.includes(one)).map((one) => conditionSql(one, terms));
+  const found = [page.where, ...seldom.map((one) => conditionSql(one, terms.indexed)), ...rest, ...hiddenStart].join(
+    ' and ',
+  );
+  return `with found as materialized (select t.id, ${order.column} as key ${page.from} ${found})
+    select id from found order by key ${direction}, id ${direction} limit ${limit}`;
 }
 
 function sampledPage<T extends Listed>(page: Ordered<T>): string {
@@ -38,7 +52,7 @@ function sampledPage<T extends Listed>(page: Ordered<T>): string {
   const key = order.column;
   const direction = order.descending ? 'desc' : 'asc';
   const selected = `select t.id, ${key} as key ${page.from} ${page.where}`;
-  const first = firstSteps(page, filters.rows, shortSources(page));
+  const first = firstSteps(page, filters.rows);
   const sampleSize = '(select count(*) from sample)';
   const pivot = `(select key from sample where fits order by key ${direction} offset ${sampleOffset(limit)} limit 1)`;
   const part = (end: string) => `${selected} and ${filters.all} and ${windowOf(page, end)}`;
@@ -72,7 +86,7 @@ function conditionsOf<T extends Listed>(page: Ordered<T>) {
   const { conditions, terms, hiddenStart: start } = page;
   const indexed = indexedOf(page);
   const primary = indexed.find((some) => some.length > 0) ?? [];
-  const rowOf = (one: Condition<T>) => conditionSql(one, one.range ? unindexed(terms) : terms);
+  const rowOf = (one: Condition<T>) => conditionSql(one, terms);
   const rest = [...conditions.filter((one) => !primary.includes(one)).map(rowOf), ...start];
   const combined = indexed.flat().filter((one) => !isLeading(one, page.index));
   // No condition twice: the index would search for each.

@@ -3,7 +3,7 @@ import { elementsSql, marksSql } from './list-index.ts';
 import type { Listed } from './list-index.ts';
 import { branchesOf, isLeading, leadingValues } from './ordered-page.ts';
 import type { Ordered } from './ordered-page.ts';
-import type { Condition, Property } from './sql.ts';
+import type { Condition } from './sql.ts';
 
 /** How many records `near` reads: more if all filters are on times, because a record's times are seldom far apart. */
 const nearLimit = { times: 3_000, contents: 300 };
@@ -12,19 +12,13 @@ export const shortLimit = 1_000;
 /** More than a page of records precedes the record at this offset in the sample: the chance of fewer is 1 in 300,000. */
 export const sampleOffset = (limit: number) => 2 + Math.ceil(limit / 32);
 
-/** No index serves these expressions. */
-export const unindexed = <T extends Listed>(terms: Ordered<T>['terms']): Ordered<T>['terms'] => ({
-  ...terms,
-  column: (property) => `greatest(${terms.column(property)})`,
-});
-
 type Steps = { steps: string[]; found: string[]; /** Conditions for any further step. */ unless: string };
 
 /**
  * `near`, and `short` for each of these sources, which are read one after the other until one of them has few records.
  * `rows` makes the condition of the page.
  */
-export function firstSteps<T extends Listed>(page: Ordered<T>, rows: () => string, sources: string[]): Steps {
+export function firstSteps<T extends Listed>(page: Ordered<T>, rows: () => string, sources: string[] = []): Steps {
   const { order, limit } = page;
   const near = nearOf(page);
   const selected = `select t.id, ${order.column} as key`;
@@ -44,32 +38,6 @@ export function firstSteps<T extends Listed>(page: Ordered<T>, rows: () => strin
     ...isLong.map((long, index) => `select id, key from short${index} where fits and not ${long}`),
   ];
   return { steps, found, unless: [...isNotFull, ...isLong].map((one) => ` and ${one}`).join('') };
-}
-
-/** The times by which the list is filtered but not ordered. */
-export const rangesOf = <T extends Listed>({ conditions, order }: Ordered<T>): Property<T>[] => [
-  ...new Set(conditions.flatMap(({ range }) => (range && range.property !== order.property ? range.property : []))),
-];
-
-/** What `short` reads: the range of each time. */
-export function shortSources<T extends Listed>(page: Ordered<T>): string[] {
-  const isInRange = page.conditions.some(({ range }) => range?.property === page.order.property);
-  const own = isInRange ? [branchesOf(page, shortLimit + 1)] : [];
-  return [...own, ...rangesOf(page).map((property) => branchesOf(inOrderOf(property, page), shortLimit + 1))];
-}
-
-/** Whether the leading column precedes the time in an index of every list that has one. */
-export const hasLeading = (time: string | undefined): boolean => time === 'createdAt' || time === 'updatedAt';
-
-/** The records in the range of a time, ordered by it. */
-function inOrderOf<T extends Listed>(property: Property<T>, page: Ordered<T>): Ordered<T> {
-  const { terms, index } = page;
-  const isRead = (one: Condition<T>) =>
-    one.range?.property === property ||
-    (isLeading(one, index) && (hasLeading(property) || index.leading?.onlyFiltered !== true));
-  const column = terms.column(property);
-  const order = { property, column, type: 'timestamptz', descending: false, by: column };
-  return { ...page, order, conditions: page.conditions.filter(isRead), start: [] };
 }
 
 /** The values of the leading column, without which the ordered indexes serve no range. */

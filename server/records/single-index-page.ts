@@ -1,8 +1,9 @@
 /**
- * A page of a list whose filters are served only by indexes that begin with the organization. PostgreSQL combines no two
- * of these, and cannot tell which one finds fewer records. Here, the data decides:
+ * A page of a list with filters on two times, or on a time and a value that records seldom share. Each has an index of
+ * its own that begins with the organization: PostgreSQL combines no two of these, and cannot tell which one finds fewer
+ * records. Here, the data decides:
  *
- * 1. `near` and `short`: see filtered-page.ts. `short` also reads the records that a filter seldom finds.
+ * 1. `near`: see filtered-page.ts. `short0`, `short1`, …: if not, and what one of the indexes finds is short, reads that.
  * 2. `sample`: if none of them is enough, 1 in 256 of the organization's records tells how many each index would find, and
  *    after how many of the order the page is full.
  * 3. `way0`, `way1`, …, `part`: reads what the best index finds. The conditions of the others are written so that no
@@ -10,25 +11,20 @@
  */
 import { sampled } from './list-index.ts';
 import type { Listed } from './list-index.ts';
-import { isLeading } from './ordered-page.ts';
+import { branchesOf, isLeading } from './ordered-page.ts';
 import type { Ordered } from './ordered-page.ts';
-import {
-  firstSteps,
-  hasLeading,
-  leadingSql,
-  marksOf,
-  rangesOf,
-  sampleOffset,
-  shortLimit,
-  shortSources,
-  unindexed,
-  windowOf,
-} from './page-parts.ts';
+import { firstSteps, leadingSql, marksOf, sampleOffset, shortLimit, windowOf } from './page-parts.ts';
 import { conditionSql } from './sql.ts';
 import type { Condition, Property } from './sql.ts';
 
 /** The number of `part` in `choice`. */
 const byOrder = -1;
+
+/** No index serves these expressions. */
+const unindexed = <T extends Listed>(terms: Ordered<T>['terms']): Ordered<T>['terms'] => ({
+  ...terms,
+  column: (property) => `greatest(${terms.column(property)})`,
+});
 
 /** The ids of the page. */
 export function singleIndexPage<T extends Listed>(page: Ordered<T>): string {
@@ -106,4 +102,30 @@ function samplesOf<T extends Listed>(page: Ordered<T>, ways: Condition<T>[][], m
     `choice as materialized (select way from (values ${[...sizes, `(${byOrder}, ${read})`].join(', ')}) ways (way, size)
       order by size, way desc limit 1)`,
   ];
+}
+
+/** The times by which the list is filtered but not ordered. */
+const rangesOf = <T extends Listed>({ conditions, order }: Ordered<T>): Property<T>[] => [
+  ...new Set(conditions.flatMap(({ range }) => (range && range.property !== order.property ? range.property : []))),
+];
+
+/** What `short` reads: the range of each time. */
+function shortSources<T extends Listed>(page: Ordered<T>): string[] {
+  const isInRange = page.conditions.some(({ range }) => range?.property === page.order.property);
+  const own = isInRange ? [branchesOf(page, shortLimit + 1)] : [];
+  return [...own, ...rangesOf(page).map((property) => branchesOf(inOrderOf(property, page), shortLimit + 1))];
+}
+
+/** Whether the leading column precedes the time in an index of every list that has one. */
+const hasLeading = (time: string | undefined): boolean => time === 'createdAt' || time === 'updatedAt';
+
+/** The records in the range of a time, ordered by it. */
+function inOrderOf<T extends Listed>(property: Property<T>, page: Ordered<T>): Ordered<T> {
+  const { terms, index } = page;
+  const isRead = (one: Condition<T>) =>
+    one.range?.property === property ||
+    (isLeading(one, index) && (hasLeading(property) || index.leading?.onlyFiltered !== true));
+  const column = terms.column(property);
+  const order = { property, column, type: 'timestamptz', descending: false, by: column };
+  return { ...page, order, conditions: page.conditions.filter(isRead), start: [] };
 }

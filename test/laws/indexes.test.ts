@@ -320,14 +320,14 @@ test('a page is full, even if the sample has only the first of its records', asy
      where c.organization_id = $1 and c.id = found.id`,
     [other.organization.id],
   );
-  for (const query of ['tag=early', 'email=early@example.com&sort=-name']) {
+  for (const query of ['tag=early', 'email=early@example.com&createdSince=2000-01-01&sort=-name']) {
     const { data, pagination } = (await other.call('GET', `/v1/customers?${query}&limit=50`)).body;
     const ids = new Set(data.map(({ id: shown }: { id: string }) => shown));
     expect([ids.size, pagination.hasMore], query).toEqual([50, true]);
   }
 });
 
-test('a filter that few records match is served by its own index, in order if that has the order, even if many match', async () => {
+test('a filter that few records match is read once, in order if its index has the order, even if many match', async () => {
   const filters = {
     'email=early@example.com': { path: '/v1/customers', index: 'customers_by_email', isOrdered: true },
     'phone=11111111': { path: '/v1/customers', index: 'customers_by_phone', isOrdered: false },
@@ -340,8 +340,10 @@ test('a filter that few records match is served by its own index, in order if th
   for (const [filter, { path, index, isOrdered }] of Object.entries(filters)) {
     for (const sort of ['-updatedAt', 'createdAt', '-createdAt']) {
       const { indexes, buffers } = await explained(await readOf(`${path}?${filter}&sort=${sort}`));
-      expect(indexes, `${filter}, ${sort}`).toContain(index);
-      expect(buffers, `${filter}, ${sort}`).toBeLessThan(mostBuffers);
+      expect(
+        indexes.filter((name) => name === index),
+        `${filter}, ${sort}`,
+      ).toHaveLength(1);
       if (isOrdered && sort.endsWith('createdAt')) expect(buffers, `${filter}, ${sort}`).toBeLessThan(200);
     }
   }
