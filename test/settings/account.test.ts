@@ -1,9 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { lockPasswords, matchPassword } from '../../server/accounts/credentials.ts';
 import { choosePassword } from '../../server/accounts/password-links.ts';
 import { readSessions } from '../../server/accounts/sessions.ts';
-import { hashPassword, passwordProblem, verifyPassword } from '../../server/accounts/passwords.ts';
+import { hashPassword, longestWaitMs, passwordProblem, verifyPassword } from '../../server/accounts/passwords.ts';
 import { waitingStatements } from '../locks.ts';
 import { patientConnection } from '../patient.ts';
 import { useWorld } from '../world.ts';
@@ -278,6 +278,22 @@ describe('a password', () => {
       { hash: '', password },
     ])
       expect(await verifyPassword(wrong)).toBe(false);
+  });
+
+  test('is not hashed once it has waited for too long, so that those behind it need not wait as well', async () => {
+    const hash = () => hashPassword(password, { N: 1024, r: 8, p: 1 });
+    // The first two do not wait.
+    const outcomes = Promise.allSettled(Array.from({ length: 5 }, hash));
+    await Promise.resolve();
+    const later = performance.now() + longestWaitMs + 1;
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(later);
+    const [first, second, ...waited] = await outcomes;
+    expect([first?.status, second?.status]).toEqual(['fulfilled', 'fulfilled']);
+    expect(waited).toEqual(
+      waited.map(() => ({ status: 'rejected', reason: expect.objectContaining({ code: 'busy' }) })),
+    );
+    clock.mockRestore();
+    expect(await hash()).toMatch(/^scrypt/);
   });
 });
 
