@@ -9,7 +9,7 @@ import { asAdmin, requireTeam, transactionStartOf } from '../records/require-adm
 import type { Actor } from '../records/require-admin.ts';
 import { publicId } from '../records/public-id.ts';
 import { hashKey } from './authenticate.ts';
-import { isLive, lockKey } from './list.ts';
+import { isLive, liveKeys, lockKey } from './list.ts';
 
 export const maximumLiveKeys = 25;
 
@@ -108,8 +108,7 @@ async function requireRoom(em: ScopedEntityManager, organization: Organization, 
   requireTeam(organization, 'API keys need');
   if (csrfTokenId !== undefined && (await em.count(ApiKey, { csrfTokenId })) > 0)
     throw new Problem('repeated', { sentence: 'This form has already created a key. No second key was created.' });
-  const keys = await em.find(ApiKey, { revokedAt: null });
-  if (keys.filter((key) => isLive(key)).length >= maximumLiveKeys)
+  if ((await em.count(ApiKey, liveKeys())) >= maximumLiveKeys)
     throw new Problem('limit', {
       sentence: `An organization can have at most ${maximumLiveKeys} keys at a time. Revoke one first.`,
     });

@@ -4,7 +4,7 @@ import type { ScopedEntityManager } from '../database/tenant.ts';
 import { ApiKey } from '../entities/organization.ts';
 import { KeyWarning } from '../entities/usage.ts';
 import type { WarningCause } from '../entities/usage.ts';
-import { endOf, isLive, lockKey, newestFirst } from './list.ts';
+import { endOf, isLive, liveKeys, lockKey, newestFirst } from './list.ts';
 import { readRecentTallies } from './usage-report.ts';
 import type { Tally } from './usage-report.ts';
 
@@ -38,7 +38,7 @@ export async function readWarnings(em: ScopedEntityManager, nowMs: number): Prom
   const recently = new Date(nowMs - dayMs).toISOString();
   const keys = await em.find(
     ApiKey,
-    { $or: [{ revokedAt: null }, { lastUsedAt: { $gte: recently } }] },
+    { $or: [liveKeys(), { lastUsedAt: { $gte: recently } }] },
     { orderBy: newestFirst },
   );
   const tallies = await readRecentTallies(em, nowMs);
@@ -98,7 +98,7 @@ export async function claimWarnings(em: ScopedEntityManager, warnings: readonly 
   const isTold = ({ mailedAt }: KeyWarning, cause: WarningCause) =>
     // A time in the far future is from a clock that was wrong.
     mailedAt !== null && Math.abs(nowMs - Date.parse(mailedAt)) < mailedAgainDays[cause] * dayMs;
-  const known = await em.find(KeyWarning, {});
+  const known = await em.find(KeyWarning, { keyId: { $in: warnings.map(({ key }) => key.id) } });
   const open = warnings.filter(
     ({ key, cause }) => !known.some((one) => one.keyId === key.id && one.cause === cause && isTold(one, cause)),
   );

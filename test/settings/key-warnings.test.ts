@@ -1,4 +1,5 @@
 /** Keys that need an admin's attention: warnings on the pages and by mail. */
+import pg from 'pg';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { watchLimits } from '../../server/keys/at-limit.ts';
 import { listKeys } from '../../server/keys/list.ts';
@@ -53,6 +54,23 @@ async function limitedIn(where: World, tenant: Tenant, { id }: Made, minutes: re
   }
   await usage.close();
   expect(failed).toEqual([]);
+}
+
+/** How many rows of the organization the driver gets from this table during the work. */
+async function rowsRead({ organization }: Tenant, table: string, work: () => Promise<unknown>): Promise<number> {
+  const watched = vi.spyOn(pg.Client.prototype, 'query');
+  await work();
+  const { calls, results } = watched.mock;
+  watched.mockRestore();
+  const counts = calls.map(async (call, index) => {
+    const text: unknown = call[0];
+    // Others belong to the work of other organizations in the background.
+    const isOwn = JSON.stringify(call.slice(0, 2)).includes(organization.id);
+    if (typeof text !== 'string' || !isOwn || !text.includes(`from "${table}"`)) return 0;
+    const found: pg.QueryResult | undefined = await results[index]?.value;
+    return found?.rows.length ?? 0;
+  });
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
 }
 
 const warningsIn = (text: string) => [...text.matchAll(/<li>\s*(“[^<]+?)\s*<a/g)].map(([, sentence]) => sentence);
@@ -248,4 +266,23 @@ describe('mail about keys', () => {
     server.accept(email);
     await expect.poll(() => received(email)).toHaveLength(1);
   });
+});
+
+test('keys that ended long ago are neither read for warnings nor to issue another key', async () => {
+  const tenant = await world.organization();
+  await world.database.pool.query(
+    `with ended as (
+       insert into api_keys (organization_id, id, name, prefix, last_four, hash, created_by, created_at, ends_at)
+       select organization_id, gen_random_uuid(), name, prefix, last_four, hash || n, created_by,
+         now() - interval '9 days', now() - interval '8 days'
+       from api_keys, generate_series(1, 40) n where organization_id = $1 returning *)
+     insert into key_warnings (organization_id, key_id, cause, mailed_at)
+     select organization_id, id, 'ended', now() from ended`,
+    [tenant.organization.id],
+  );
+  const warnings = () => readWarnings(tenant.em(), Date.now());
+  expect(await rowsRead(tenant, 'api_keys', warnings)).toBe(1);
+  expect(await rowsRead(tenant, 'api_keys', () => tenant.anotherKey())).toBeLessThan(10);
+  const claim = async () => claimWarnings(tenant.em(), await warnings(), Date.now());
+  expect(await rowsRead(tenant, 'key_warnings', claim)).toBe(0);
 });
