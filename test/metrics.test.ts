@@ -1,4 +1,6 @@
 /** Prometheus metrics, as a scrape reads them. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
 import { changeInactivityLimit } from '../server/database/pool.ts';
 import { createMetrics, createTotals, serveMetrics } from '../server/http/metrics.ts';
@@ -26,6 +28,17 @@ async function scrape(): Promise<Record<string, number>> {
   return Object.fromEntries([...samples].map(([, name = '', value]) => [name, Number(value)]));
 }
 
+async function served(options: { read?: () => Promise<string>; stalledMs?: number }) {
+  const { url, close } = await serveMetrics({
+    host: '127.0.0.1',
+    port: 0,
+    read: () => Promise.resolve(''),
+    ...options,
+  });
+  cleanups.push(close);
+  return { port: Number(new URL(url).port) };
+}
+
 describe('GET /metrics', () => {
   test('is the only route of its server, and 503 if it cannot be read', async () => {
     const read = () => Promise.reject(new Error('It cannot be read.'));
@@ -33,6 +46,28 @@ describe('GET /metrics', () => {
     cleanups.push(close);
     const statuses = [fetch(url), fetch(`${url}?a=b`), fetch(url, { method: 'POST' }), fetch(new URL('/', url))];
     expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([503, 503, 404, 404]);
+  });
+
+  test('is read once per connection, however many requests are sent at once', async () => {
+    let reads = 0;
+    const { port } = await served({ read: () => Promise.resolve(`${(reads += 1)}`) });
+    const socket = connect(port, '127.0.0.1').resume();
+    socket.write('GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(100));
+    await once(socket, 'close');
+    expect(reads).toBe(1);
+  });
+
+  test('has a limited number of connections, and closes any further one', async () => {
+    const { port } = await served({ stalledMs: 0 });
+    const sockets = Array.from({ length: 60 }, () => connect(port, '127.0.0.1').resume());
+    await expect.poll(() => sockets.filter(({ closed }) => closed)).toHaveLength(10);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  test('closes a connection on which nothing happens', async () => {
+    const { port } = await served({ stalledMs: 50 });
+    const socket = connect(port, '127.0.0.1').resume();
+    await expect.poll(() => socket.closed).toBe(true);
   });
 
   test('counts webhook attempts by outcome, and shows pending events', async () => {

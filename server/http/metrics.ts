@@ -164,8 +164,13 @@ export function createTotals() {
   };
 }
 
+type Scraped = { host: string; port: number; read: () => Promise<string>; stalledMs?: number };
+
+/** So that clients that read no response, or send nothing, fill neither the memory nor the table of descriptors. */
+const scrapes = { connections: 50, stalledMs: 10_000 };
+
 /** Serves `GET /metrics` on a separate port. */
-export async function serveMetrics({ host, port, read }: { host: string; port: number; read: () => Promise<string> }) {
+export async function serveMetrics({ host, port, read, stalledMs = scrapes.stalledMs }: Scraped) {
   const server: Server = createServer((request, response) => {
     if (request.method !== 'GET' || request.url?.split('?')[0] !== '/metrics') {
       response.writeHead(404, { 'Content-Type': 'text/plain' }).end('Metrics are at /metrics.\n');
@@ -175,7 +180,10 @@ export async function serveMetrics({ host, port, read }: { host: string; port: n
       (text) => response.writeHead(200, { 'Content-Type': Registry.PROMETHEUS_CONTENT_TYPE }).end(text),
       () => response.writeHead(503).end(),
     );
-  });
+  }).setTimeout(stalledMs);
+  server.maxConnections = scrapes.connections;
+  // Many requests on one connection would be answered all at once.
+  server.maxRequestsPerSocket = 1;
   await listen(server, { host, port }, 'METRICS_PORT');
   return {
     url: `${addressOf(server, host)}/metrics`,
