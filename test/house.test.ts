@@ -241,7 +241,6 @@ const unchecked = [
   'server/records/record-table.ts', // hooks that need no entity manager
   'server/uploads/files.ts', // flags are numbers, which Node's types do not know
   'server/web/settings/records/record-page.ts', // the same
-  'server/web/settings/records/records-page.ts', // the same
 ];
 /** What outlives a request, and why it shows no organization the data of another. */
 const caches = [

@@ -86,43 +86,39 @@ export const copyable = (text: Html, id: string, name: string, look?: string): H
     </button>
   </div>`;
 
-type Row = {
-  head: Text;
-  /** One for each column after the first. */
-  cells: readonly Text[];
-  actions?: Html | undefined;
-};
-type Table = {
+type Table<Of> = {
   label: string;
-  heads: readonly string[];
-  rows: readonly Row[];
+  rows: readonly Of[];
+  /** Head → what the cell of a row shows; the first column names the row. */
+  columns: Readonly<Record<string, (row: Of) => Text>>;
+  actions?: (row: Of) => Html | undefined;
   empty: string;
   /** All cells but the first are numbers. */
   isNumeric?: boolean;
 };
 
 /** A table of records; on a narrow screen, each row is a card. Roles are explicit, because the CSS for cards drops them. */
-export function responsiveTable({ label, heads, rows, empty, isNumeric = false }: Table): Html {
+export function responsiveTable<Of>({ label, rows, columns, actions, empty, isNumeric = false }: Table<Of>): Html {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
-  const withActions = rows.some(({ actions }) => actions !== undefined);
+  const offered = rows.map((row) => actions?.(row));
+  const withActions = offered.some((one) => one !== undefined);
   return html`<table class="records${isNumeric && ' numbers'}" role="table" aria-label="${label}">
     <thead role="rowgroup">
       <tr role="row">
-        ${heads.map((head) => html`<th role="columnheader" scope="col">${head}</th>`)}${withActions && html`<th role="columnheader" scope="col"><span class="unseen">Actions</span></th>`}
+        ${Object.keys(columns).map((head) => html`<th role="columnheader" scope="col">${head}</th>`)}${withActions && html`<th role="columnheader" scope="col"><span class="unseen">Actions</span></th>`}
       </tr>
     </thead>
     <tbody role="rowgroup">
-      ${rows.map((row) => printRow(row, heads, withActions))}
+      ${rows.map(
+        (row, index) =>
+          html` <tr role="row">
+            ${Object.entries(columns).map(([head, cell], at) => (at === 0 ? html`<th role="rowheader" scope="row">${cell(row)}</th> ` : html`<td role="cell" data-head="${head}">${cell(row)}</td>`))}
+            ${withActions && html`<td role="cell" class="actions">${offered[index]}</td>`}
+          </tr>`,
+      )}
     </tbody>
   </table>`;
 }
-
-const printRow = ({ head, cells, actions }: Row, heads: readonly string[], withActions: boolean): Html =>
-  html` <tr role="row">
-    <th role="rowheader" scope="row">${head}</th>
-    ${cells.map((cell, index) => html`<td role="cell" data-head="${heads[index + 1]}">${cell}</td>`)}
-    ${withActions && html`<td role="cell" class="actions">${actions}</td>`}
-  </tr>`;
 
 /** For members who may see a page but not use it. `privilege`: such as `manage members`. */
 export const onlyAdmins = (privilege: string): Html =>

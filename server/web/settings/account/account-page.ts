@@ -120,17 +120,20 @@ async function endOwnSessions({ member, memberships, userId, sessionId, request,
 function sessionSection(visit: Visit, sessions: readonly Session[]) {
   const isOwn = ({ id }: Session) => id === visit.sessionId;
   const ownFirst = sessions.toSorted((one, other) => Number(isOwn(other)) - Number(isOwn(one)));
-  const rows = ownFirst.map((session) => ({
-    head: html`${describeBrowser(session.userAgent ?? '')} ${isOwn(session) && html` ${badge('on', 'This session')}`}`,
-    cells: [
-      session.ipAddress ?? '',
-      timeAgo(session.createdAt.toISOString()),
-      timeAgo(session.updatedAt.toISOString()),
-    ],
-    actions: isOwn(session) ? undefined : endForm(visit, session),
-  }));
-  const heads = ['Browser', 'Network', 'Signed in', 'Last active'];
-  const content = html`${responsiveTable({ label: 'Sessions', heads, rows, empty: 'There are no sessions.' })}
+  const table = responsiveTable({
+    label: 'Sessions',
+    rows: ownFirst,
+    columns: {
+      Browser: (one) =>
+        html`${describeBrowser(one.userAgent ?? '')} ${isOwn(one) && html` ${badge('on', 'This session')}`}`,
+      Network: ({ ipAddress }) => ipAddress ?? '',
+      'Signed in': ({ createdAt }) => timeAgo(createdAt.toISOString()),
+      'Last active': ({ updatedAt }) => timeAgo(updatedAt.toISOString()),
+    },
+    actions: (session) => (isOwn(session) ? undefined : endForm(visit, session)),
+    empty: 'There are no sessions.',
+  });
+  const content = html`${table}
   ${sessions.length > 1 && buttonForm(visit, `${path}/sessions`, 'End all other sessions')}`;
   return section('sessions', counted('Sessions', sessions.length), content);
 }

@@ -10,7 +10,8 @@ import type { Rejected } from '../fields.ts';
 import { failedNotice, postForm } from '../forms.ts';
 import { sectionPage } from '../page.ts';
 import type { Page } from '../page.ts';
-import { readList, recordKinds, recordPath, titleOf } from '../records/record-kinds.ts';
+import { readList, recordKinds, recordLink, titleOf } from '../records/record-kinds.ts';
+import type { OneRecord } from '../records/record-kinds.ts';
 import { card, collapsible, notice, onlyAdmins, responsiveTable, teamNotice } from '../sections.ts';
 import { timeDay } from '../time.ts';
 import { count } from '../usage/usage-chart.ts';
@@ -79,15 +80,13 @@ const fieldList = (title: string, fields: readonly FieldInfo[]): Html =>
 
 function historySection(ended: readonly Upload[]): Html | false {
   if (ended.length === 0) return false;
-  const rows = ended.map(({ id, fileName, kind, createdAt, summary }) => ({
-    head: html`<a href="/settings/imports/${id}">${fileName}</a>`,
-    cells: [
-      timeDay(createdAt),
-      recordKinds[kind].label,
-      `${count(summary?.created ?? 0)} created, ${count(summary?.updated ?? 0)} changed`,
-    ],
-  }));
-  const table = { label: 'Earlier imports', heads: ['File', 'Date', 'Records', 'Result'], rows, empty: '' };
+  const columns = {
+    File: ({ id, fileName }: Upload) => html`<a href="/settings/imports/${id}">${fileName}</a>`,
+    Date: ({ createdAt }: Upload) => timeDay(createdAt),
+    Records: ({ kind }: Upload) => recordKinds[kind].label,
+    Result: ({ summary }: Upload) => `${count(summary?.created ?? 0)} created, ${count(summary?.updated ?? 0)} changed`,
+  };
+  const table = { label: 'Earlier imports', rows: ended, columns, empty: '' };
   return card('history', 'Earlier imports', responsiveTable(table));
 }
 
@@ -141,14 +140,13 @@ async function recordList(
   if (ids.length === 0) return false;
   const all = summary?.[change] ?? 0;
   const { data } = await readList(visit, { kind: recordKinds[kind], query: { ids, limit: String(most) } });
-  const rows = ids
-    .flatMap((id) => data.find((record) => record.id === id) ?? [])
-    .map((record) => ({
-      head: html`<a href="${recordPath(name, record.id)}">${titleOf(record)}</a>`,
-      cells: [html`<code>${record.id}</code>`],
-    }));
+  const rows = ids.flatMap((id) => data.find((record) => record.id === id) ?? []);
+  const columns = {
+    Name: (record: OneRecord) => recordLink(name, record.id, titleOf(record)),
+    ID: ({ id }: OneRecord) => html`<code>${id}</code>`,
+  };
   const title = change === 'created' ? 'Created' : 'Changed';
-  const content = html`${responsiveTable({ label: title, heads: ['Name', 'ID'], rows, empty: 'These records no longer exist.' })}
+  const content = html`${responsiveTable({ label: title, rows, columns, empty: 'These records no longer exist.' })}
   ${all > rows.length && html`<p class="quiet">The first ${count(rows.length)} of ${count(all)}.</p>`}`;
   return card(change, title, content);
 }

@@ -30,19 +30,17 @@ type Table = { keys: ApiKey[]; label: string };
 export const keyTable = ({ member, organization }: Visit, overview: KeyOverview, { keys, label }: Table): Html =>
   responsiveTable({
     label,
-    heads: ['Name', 'Key', 'Created by', 'Created', 'Last used', 'Status'],
     empty: 'There are no keys yet.',
-    rows: keys.map((key) => ({
-      head: html`<a href="${keyPath(key)}">${key.name}</a>`,
-      cells: [
-        html`<code translate="no">${maskedKey(key)}</code>`,
-        creator(key, overview),
-        timeDay(key.createdAt),
-        key.lastUsedAt ? timeAgo(key.lastUsedAt) : 'Never',
-        status(key, overview, organization.plan === 'team'),
-      ],
-      actions: member.role === 'admin' && isLive(key) ? actions(key) : undefined,
-    })),
+    rows: keys,
+    columns: {
+      Name: (key) => html`<a href="${keyPath(key)}">${key.name}</a>`,
+      Key: (key) => html`<code translate="no">${maskedKey(key)}</code>`,
+      'Created by': (key) => creator(key, overview),
+      Created: ({ createdAt }) => timeDay(createdAt),
+      'Last used': ({ lastUsedAt }) => (lastUsedAt ? timeAgo(lastUsedAt) : 'Never'),
+      Status: (key) => status(key, overview, organization.plan === 'team'),
+    },
+    actions: (key) => (member.role === 'admin' && isLive(key) ? actions(key) : undefined),
   });
 
 const creator = ({ createdBy, clientHost }: ApiKey, { memberNames }: KeyOverview): Html =>

@@ -41,14 +41,12 @@ const roleField = (chosen: Role) => selectField({ id: 'role', label: 'Role', opt
 export function membersPage(visit: Visit, view: MembersView) {
   const { members, done, failure, issued } = view;
   const isAdmin = visit.member.role === 'admin';
-  const heads = ['Name', 'Email', 'Role', ...(isAdmin ? ['Two-factor'] : []), 'Last sign-in'];
-  const rows = members.map((state) => memberRow(visit, state));
   const lead =
     'Admins manage members, API keys, webhooks, imports and exports. Members can see records, keys and usage.';
   const { text, after } = view.search;
   // Those on a later page may have left since the page before it was shown.
   const empty = after === undefined ? 'No member matches this search.' : 'There are no more members.';
-  const table = responsiveTable({ label: 'Members', heads, rows, empty });
+  const table = memberTable(visit, isAdmin, members, empty);
   const isWhole = view.count <= membersOnPage && text === '' && after === undefined;
   const list = isWhole ? table : html`${searchForm(view)} ${table} ${pagesOf(view)}`;
   const content = html`${notice('done', done)}${notice('failed', failure)} ${issued && issuedLink(issued)}
@@ -73,23 +71,26 @@ function pagesOf({ members, search: { text, after }, hasMore }: MembersView) {
   );
 }
 
-function memberRow(visit: Visit, { member, hasPassword, hasTwoFactor }: MemberState) {
-  const isAdmin = visit.member.role === 'admin';
-  const isYou = member.id === visit.member.id;
-  const neverSignedIn = hasPassword ? 'Never' : badge('warm', 'Invited');
-  return {
-    head: html`${member.name}${isYou && html` <small>you</small>`}`,
-    cells: [
-      member.email,
-      roleLabels[member.role],
-      ...(isAdmin ? [hasTwoFactor ? badge('on', 'On') : 'Off'] : []),
-      member.lastSignedInAt ? timeAgo(member.lastSignedInAt) : neverSignedIn,
-    ],
-    actions: isAdmin ? actions(visit, member, { isYou, hasTwoFactor }) : undefined,
-  };
+function memberTable(visit: Visit, isAdmin: boolean, rows: readonly MemberState[], empty: string) {
+  const never = (hasPassword: boolean) => (hasPassword ? 'Never' : badge('warm', 'Invited'));
+  const twoFactor = ({ hasTwoFactor }: MemberState) => (hasTwoFactor ? badge('on', 'On') : 'Off');
+  return responsiveTable({
+    label: 'Members',
+    rows,
+    columns: {
+      Name: ({ member: { id, name } }) => html`${name}${id === visit.member.id && html` <small>you</small>`}`,
+      Email: ({ member }) => member.email,
+      Role: ({ member }) => roleLabels[member.role],
+      ...(isAdmin && { 'Two-factor': twoFactor }),
+      'Last sign-in': ({ member: { lastSignedInAt: at }, hasPassword }) => (at ? timeAgo(at) : never(hasPassword)),
+    },
+    actions: (state) => (isAdmin ? actions(visit, state) : undefined),
+    empty,
+  });
 }
 
-function actions(visit: Visit, member: Member, { isYou, hasTwoFactor }: { isYou: boolean; hasTwoFactor: boolean }) {
+function actions(visit: Visit, { member, hasTwoFactor }: MemberState) {
+  const isYou = member.id === visit.member.id;
   const whose = html`<span class="unseen"> ${member.name}</span>`;
   const newLink = html`<button type="submit" class="link">New password link${whose}</button>`;
   return html`<a href="${pathOf(member)}/role">Change role${whose}</a>
@@ -158,8 +159,7 @@ function organizationSection(visit: Visit, rejected: Rejected | undefined) {
       value: currency,
       rejected,
     })} <button type="submit">Save</button>`;
-  const form = postForm(visit, '/settings/members/organization', fields, html` class="stack"`);
-  return card('details', 'Organization', form);
+  return card('details', 'Organization', postForm(visit, `${path}/organization`, fields, html` class="stack"`));
 }
 
 const about = (member: Member) => ({ about: member.email, current: path });

@@ -6,7 +6,7 @@ import type { FailureGroup, UsageReport } from '../../../keys/usage-report.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { keyLink, warningSection, warningsFor } from '../keys/key-pages.ts';
-import { readList, recordKinds, recordPath, titleOf } from '../records/record-kinds.ts';
+import { readList, recordKinds, recordLink, titleOf } from '../records/record-kinds.ts';
 import type { Listed, RecordKind } from '../records/record-kinds.ts';
 import type { Page } from '../page.ts';
 import { definitionList, notice, responsiveTable, section } from '../sections.ts';
@@ -54,17 +54,16 @@ function figures({ total }: UsageReport, keyCount: number): Html {
 }
 
 function failureSection(failures: readonly FailureGroup[], keys: readonly ApiKey[], hasRequests: boolean): Html {
-  const rows = failures.map(({ latest: { keyId, code, status, createdAt }, count: times }) => ({
-    head: keyLink(keys, keyId),
-    cells: [
+  const columns = {
+    Key: ({ latest }: FailureGroup) => keyLink(keys, latest.keyId),
+    Error: ({ latest: { code }, count: times }: FailureGroup) =>
       html`${errorLink(code)}${times > 1 && html` <small>${times} times</small>`}`,
-      String(status),
-      timeAgo(createdAt),
-    ],
-  }));
+    Status: ({ latest }: FailureGroup) => String(latest.status),
+    When: ({ latest }: FailureGroup) => timeAgo(latest.createdAt),
+  };
   const empty = hasRequests ? 'No request failed in the last 7 days.' : 'There have been no requests yet.';
   const label = 'Latest failed requests';
-  return section('failures', label, responsiveTable({ label, heads: ['Key', 'Error', 'Status', 'When'], rows, empty }));
+  return section('failures', label, responsiveTable({ label, rows: failures, columns, empty }));
 }
 
 /** The newest records of each kind. */
@@ -76,7 +75,7 @@ async function newestSections(visit: Visit): Promise<Html[]> {
 }
 
 function newestSection({ member }: Visit, { name }: RecordKind, data: Listed['data']): Html {
-  const titles = data.map((record) => html`<li><a href="${recordPath(name, record.id)}">${titleOf(record)}</a></li>`);
+  const titles = data.map((record) => html`<li>${recordLink(name, record.id, titleOf(record))}</li>`);
   const content = html`${
       titles.length > 0
         ? html`<ul>

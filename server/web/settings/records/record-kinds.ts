@@ -22,20 +22,17 @@ import { badge } from '../sections.ts';
 import { timeDay } from '../time.ts';
 import type { Visit } from '../visit.ts';
 
-type Cell = Html | string;
 type Choice = { name: string; label: string; options: Readonly<Record<string, string>> };
 
 /** What a list of records shows. */
-type Shown = {
+type Shown<Of> = {
   searched: string;
   filters: readonly Choice[];
-  heads: readonly string[];
-  /** The cells of a row; the first one names the record. */
-  row(record: never): readonly Cell[];
+  columns: Readonly<Record<string, (record: Of) => Html | string>>;
 };
-export type RecordKind = ReturnType<typeof kindOf>;
+export type RecordKind = ReturnType<typeof kindOf<never>>;
 
-const kindOf = (name: ResourceName, shown: Shown) => {
+const kindOf = <Of>(name: ResourceName, shown: Shown<Of>) => {
   // A resource is named after its records.
   const one = recordOf(name);
   // `parameter` is the path parameter of `get`.
@@ -54,57 +51,60 @@ export const statusBadge = (status: string): Html => badge(looks[status] ?? 'off
 export const amount = (value: string, currency: string): Html =>
   html`<span class="amount">${value} <small>${currency}</small></span>`;
 
-export const recordPath = (kind: RecordKind['name'], id: string): string => `/settings/${kind}/${id}`;
+export const recordPath = (kind: ResourceName, id: string): string => `/settings/${kind}/${id}`;
+
+export const recordLink = (kind: ResourceName, id: string, text: string): Html =>
+  html`<a href="${recordPath(kind, id)}">${text}</a>`;
+
+const status = (record: { status: string }) => statusBadge(record.status);
+const created = ({ createdAt }: { createdAt: string }) => timeDay(createdAt);
 
 export const recordKinds = {
-  customers: kindOf('customers', {
+  customers: kindOf<Customer>('customers', {
     searched: 'Name, email, phone, city, external ID',
     filters: [
       { name: 'status', label: 'Status', options: { ...all, ...titled(customerStatuses) } },
       { name: 'sort', label: 'Order', options: { ...newest, name: 'By name' } },
     ],
-    heads: ['Name', 'Email', 'Phone', 'City', 'Status', 'Created'],
-    row: ({ name, email, phone, address, status, createdAt }: Customer) => [
-      name,
-      email ?? '',
-      phone ?? '',
-      address?.city ?? '',
-      statusBadge(status),
-      timeDay(createdAt),
-    ],
+    columns: {
+      Name: ({ id, name }) => recordLink('customers', id, name),
+      Email: ({ email }) => email ?? '',
+      Phone: ({ phone }) => phone ?? '',
+      City: ({ address }) => address?.city ?? '',
+      Status: status,
+      Created: created,
+    },
   }),
-  proposals: kindOf('proposals', {
+  proposals: kindOf<Proposal>('proposals', {
     searched: 'Number, title, customer',
     filters: [
       { name: 'status', label: 'Status', options: { ...all, ...titled(proposalStatuses) } },
       { name: 'sort', label: 'Order', options: { ...newest, '-statusChangedAt': 'Last status change first' } },
     ],
-    heads: ['Number', 'Title', 'Customer', 'Total', 'Status', 'Changed'],
-    row: ({ number, title, customer, total, currency, status, statusChangedAt }: Proposal) => [
-      number,
-      title,
-      customer?.name ?? '',
-      amount(total, currency),
-      statusBadge(status),
-      timeDay(statusChangedAt),
-    ],
+    columns: {
+      Number: ({ id, number }) => recordLink('proposals', id, number),
+      Title: ({ title }) => title,
+      Customer: ({ customer }) => customer?.name ?? '',
+      Total: ({ total, currency }) => amount(total, currency),
+      Status: status,
+      Changed: ({ statusChangedAt }) => timeDay(statusChangedAt),
+    },
   }),
-  items: kindOf('items', {
+  items: kindOf<Item>('items', {
     searched: 'Name, SKU, description',
     filters: [
       { name: 'type', label: 'Type', options: { ...all, ...titled(itemTypes) } },
       { name: 'status', label: 'Status', options: { ...all, ...titled(itemStatuses) } },
       { name: 'sort', label: 'Order', options: { ...newest, name: 'By name' } },
     ],
-    heads: ['Name', 'SKU', 'Type', 'Price', 'Status', 'Created'],
-    row: ({ name, sku, type, unitPrice, currency, status, createdAt }: Item) => [
-      name,
-      sku ?? '',
-      labelOf(type),
-      amount(unitPrice, currency),
-      statusBadge(status),
-      timeDay(createdAt),
-    ],
+    columns: {
+      Name: ({ id, name }) => recordLink('items', id, name),
+      SKU: ({ sku }) => sku ?? '',
+      Type: ({ type }) => labelOf(type),
+      Price: ({ unitPrice, currency }) => amount(unitPrice, currency),
+      Status: status,
+      Created: created,
+    },
   }),
 } satisfies Record<ResourceName, RecordKind>;
 

@@ -18,7 +18,7 @@ import {
 } from '../sections.ts';
 import { timeDay } from '../time.ts';
 import type { Visit } from '../visit.ts';
-import { amount, recordPath, statusBadge, titleOf } from './record-kinds.ts';
+import { amount, recordLink, recordPath, statusBadge, titleOf } from './record-kinds.ts';
 import type { OneRecord, RecordKind } from './record-kinds.ts';
 import { sectionOf } from './records-page.ts';
 
@@ -65,7 +65,7 @@ function printValue(name: string, value: unknown): Html | string {
   if (typeof value === 'object') return printObject(value, name === 'metadata' ? (inner) => inner : labelOf);
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   if (name.endsWith('At')) return timeDay(text);
-  if (name === 'customerId') return html`<a href="${recordPath('customers', text)}">${text}</a>`;
+  if (name === 'customerId') return recordLink('customers', text, text);
   return html`<span class="text">${text}</span>`;
 }
 
@@ -94,7 +94,7 @@ function linesSection(proposal: Proposal): Html {
   return html`<section aria-labelledby="lines">
     <p>
       ${statusBadge(status)}
-      ${customerId !== null && html`for <a href="${recordPath('customers', customerId)}">${customer?.name ?? customerId}</a>`}
+      ${customerId !== null && html`for ${recordLink('customers', customerId, customer?.name ?? customerId)}`}
     </p>
     ${
       times.length > 0 &&
@@ -105,8 +105,15 @@ function linesSection(proposal: Proposal): Html {
     <h2 id="lines">${counted('Lines', lineItems.length)}</h2>
     ${responsiveTable({
       label: `Lines of ${title}`,
-      heads: ['Name', 'Quantity', 'Unit price', 'Discount', 'Tax', 'Total'],
-      rows: lineItems.map((line) => row(line, currency)),
+      rows: lineItems,
+      columns: {
+        Name: lineName,
+        Quantity: ({ quantity, unit }) => (unit === null ? quantity : `${quantity} ${unit}`),
+        'Unit price': ({ unitPrice }) => unitPrice,
+        Discount: ({ discountAmount }) => discountAmount,
+        Tax: ({ taxAmount }) => taxAmount,
+        Total: ({ total }) => amount(total, currency),
+      },
       empty: 'This proposal has no lines.',
       isNumeric: true,
     })}
@@ -114,15 +121,10 @@ function linesSection(proposal: Proposal): Html {
   </section>`;
 }
 
-function row(line: LineItem, currency: string) {
-  const { name, description, itemId, optional, selected, quantity, unit, unitPrice, discountAmount, taxAmount, total } =
-    line;
-  const head = html`${itemId === null ? name : html`<a href="${recordPath('items', itemId)}">${name}</a>`}
+const lineName = ({ name, description, itemId, optional, selected }: LineItem): Html =>
+  html`${itemId === null ? name : recordLink('items', itemId, name)}
   ${optional && html` ${badge('off', selected ? 'Optional, chosen' : 'Optional, not chosen')}`}
   ${description !== null && html`<small>${description}</small>`}`;
-  const cells = [unit === null ? quantity : `${quantity} ${unit}`, unitPrice, discountAmount, taxAmount];
-  return { head, cells: [...cells, amount(total, currency)] };
-}
 
 const totals = ({ subtotal, discountTotal, taxTotal, total, currency }: Proposal): Html =>
   definitionList('totals', [

@@ -9,8 +9,8 @@ import { pageLinks, pathWith, rejectedPage, sectionPage } from '../page.ts';
 import type { Page, Section } from '../page.ts';
 import { notice, responsiveTable, teamNotice } from '../sections.ts';
 import type { Visit } from '../visit.ts';
-import { recordPath } from './record-kinds.ts';
-import type { Listed, RecordKind } from './record-kinds.ts';
+import { recordLink } from './record-kinds.ts';
+import type { Listed, OneRecord, RecordKind } from './record-kinds.ts';
 
 type View = {
   kind: RecordKind;
@@ -36,7 +36,7 @@ function ofCustomer({ search }: View, { data: [first] }: Listed): Html | string 
   const id = search.get('customerId');
   if (id === null) return '';
   const name = first?.customer?.name ?? id;
-  return html`Proposals of <a href="${recordPath('customers', id)}">${name}</a>`;
+  return html`Proposals of ${recordLink('customers', id, name)}`;
 }
 
 function searchForm({ kind, search }: View) {
@@ -61,16 +61,13 @@ function filterField({ name, label, options }: RecordKind['filters'][number], ch
 }
 
 function results(visit: Visit, { kind, search }: View, { data, pagination }: Listed) {
-  const rows = data.map((record) => {
-    // The operation's response has the type that the kind's own row takes.
-    const [name = '', ...cells] = kind.row(record as never);
-    return { head: html`<a href="${recordPath(kind.name, record.id)}">${name}</a>`, cells };
-  });
+  // The operation's response has the type that the kind's own columns take.
+  const columns = kind.columns as Readonly<Record<string, (record: OneRecord) => Html | string>>;
   const kept = [...search].filter(([name]) => name !== 'cursor');
   const pageAt = (cursor: string) => pathWith(sectionOf(kind), [...kept, ['cursor', cursor]]);
   const filters = filtersOf(search);
   const { nextCursor } = pagination;
-  return html`${responsiveTable({ label: kind.label, heads: kind.heads, rows, empty: whyEmpty(kind, search) })}
+  return html`${responsiveTable({ label: kind.label, rows: data, columns, empty: whyEmpty(kind, search) })}
   ${pageLinks(search.has('cursor') && pageAt(''), nextCursor !== null && pageAt(nextCursor))}
   ${data.length > 0 && visit.member.role === 'admin' && exportForm(visit, kind, filters)}`;
 }

@@ -98,11 +98,12 @@ function operationName(operation: string): Html | string {
 const tallyTable = (label: string, head: string, rows: { head: Html | string; tally: Tally }[]): Html =>
   responsiveTable({
     label,
-    heads: [head, ...outcomes.map((outcome) => outcomeLabels[outcome]), 'All'],
-    rows: rows.map((row) => ({
-      head: row.head,
-      cells: [...outcomes.map((outcome) => number(row.tally[outcome])), count(sum(row.tally))],
-    })),
+    rows,
+    columns: {
+      [head]: (row) => row.head,
+      ...Object.fromEntries(outcomes.map((one) => [outcomeLabels[one], ({ tally }) => number(tally[one])])),
+      All: ({ tally }) => count(sum(tally)),
+    },
     empty: 'There were no requests.',
     isNumeric: true,
   });
@@ -116,20 +117,18 @@ export const errorLink = (code: string): Html | string =>
 const failureTable = (groups: FailureGroup[]): Html =>
   responsiveTable({
     label: 'Recent failures',
-    heads: ['Time', 'Request', 'Status', 'Error', 'Request ID'],
-    rows: groups.map(
-      ({ latest: { createdAt, operation, status, code, fields, requestId }, count: times, firstAt }) => ({
-        head: html`${times > 1 && `${times} times, `}${ago(firstAt) !== ago(createdAt) && html`${timeAgo(firstAt)} to `}${timeAgo(createdAt)}`,
-        cells: [
-          requestName(operation),
-          String(status),
-          html`${errorLink(code)}${fields.map(
-              (one) => html` <small><code translate="no">${one.field || 'body'}</code> ${one.code}</small>`,
-            )} <small>${meaningOf(code)}</small>`,
-          html`<code translate="no">${requestId}</code>`,
-        ],
-      }),
-    ),
+    rows: groups,
+    columns: {
+      Time: ({ latest: { createdAt }, count: times, firstAt }) =>
+        html`${times > 1 && `${times} times, `}${ago(firstAt) !== ago(createdAt) && html`${timeAgo(firstAt)} to `}${timeAgo(createdAt)}`,
+      Request: ({ latest }) => requestName(latest.operation),
+      Status: ({ latest }) => String(latest.status),
+      Error: ({ latest: { code, fields } }) =>
+        html`${errorLink(code)}${fields.map(
+            (one) => html` <small><code translate="no">${one.field || 'body'}</code> ${one.code}</small>`,
+          )} <small>${meaningOf(code)}</small>`,
+      'Request ID': ({ latest }) => html`<code translate="no">${latest.requestId}</code>`,
+    },
     empty: 'No request has failed.',
   });
 

@@ -74,20 +74,18 @@ const failedSince = html`<label for="since">Resend everything that failed since 
 const deliveryTable = (visit: Visit, endpoint: WebhookEndpoint, deliveries: readonly WebhookDelivery[]) =>
   responsiveTable({
     label: 'Deliveries',
-    heads: ['Event', 'Time', 'State', 'Attempts', 'Response', 'Duration', 'Content'],
     empty: 'Nothing has been sent yet.',
-    rows: deliveries.map((delivery) => ({
-      head: html`<code translate="no">${delivery.type}</code>`,
-      cells: [
-        timeAgo(delivery.attemptedAt ?? delivery.foundAt),
-        stateOf(delivery, endpoint),
-        String(delivery.attempts),
-        delivery.status === null ? (delivery.error ?? 'None yet') : String(delivery.status),
-        delivery.durationMs === null ? '' : `${delivery.durationMs} ms`,
-        content(delivery),
-      ],
-      actions: endpoint.activeSince === null ? undefined : sendAgain(visit, endpoint, delivery),
-    })),
+    rows: deliveries,
+    columns: {
+      Event: ({ type }) => html`<code translate="no">${type}</code>`,
+      Time: ({ attemptedAt, foundAt }) => timeAgo(attemptedAt ?? foundAt),
+      State: (delivery) => stateOf(delivery, endpoint),
+      Attempts: ({ attempts }) => String(attempts),
+      Response: ({ status, error }) => (status === null ? (error ?? 'None yet') : String(status)),
+      Duration: ({ durationMs }) => (durationMs === null ? '' : `${durationMs} ms`),
+      Content: content,
+    },
+    actions: (delivery) => (endpoint.activeSince === null ? undefined : sendAgain(visit, endpoint, delivery)),
   });
 
 const states = {

@@ -46,16 +46,14 @@ export function webhooksPage(visit: Visit, view: View) {
     <a href="/docs/webhooks">the guide</a> for how to receive and verify it.`;
   const table = responsiveTable({
     label: 'Endpoints',
-    heads: ['Name', 'URL', 'Events', 'Status'],
     empty: 'There are no endpoints yet.',
-    rows: endpoints.map((endpoint) => ({
-      head: html`<a href="${endpointPath(endpoint)}">${endpoint.name}</a>`,
-      cells: [
-        html`<code translate="no">${endpoint.url}</code>`,
-        String(endpoint.events.length),
-        statusOf(endpoint, visit.organization.plan === 'team'),
-      ],
-    })),
+    rows: endpoints,
+    columns: {
+      Name: (endpoint) => html`<a href="${endpointPath(endpoint)}">${endpoint.name}</a>`,
+      URL: ({ url }) => html`<code translate="no">${url}</code>`,
+      Events: (endpoint) => String(endpoint.events.length),
+      Status: (endpoint) => statusOf(endpoint, visit.organization.plan === 'team'),
+    },
   });
   const content = html`${notice('done', done)}${failedNotice(rejected)}
   ${section('endpoints', counted('Endpoints', `${endpoints.length} of ${maximumEndpoints}`), table)}
