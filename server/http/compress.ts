@@ -12,7 +12,8 @@ export const compress: RequestHandler = (request, response, next) => {
   response.setHeader('Vary', 'Accept-Encoding');
   const accepted = request.headers['accept-encoding'];
   if (accepted === undefined || !/\b(?:br|gzip)\b/.test(accepted)) return next();
+  if (request.method !== 'HEAD') return compressResponse(request, response, next);
   // The headers of a HEAD are those of a GET. The library would leave it as it is, with the length of the whole body.
-  const asGet = request.method === 'HEAD' ? Object.create(request, { method: { value: 'GET' } }) : request;
-  compressResponse(asGet, response, next);
+  const asGet = Object.create(request, { method: { value: 'GET' } }) as typeof request;
+  return compressResponse(asGet, response, next);
 };
