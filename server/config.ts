@@ -80,7 +80,7 @@ const variables = {
   DATABASE_CONNECTIONS: number(16, 46, 'a whole number').default(46).register(descriptions, {
     meaning: 'maximum number of database connections that each process opens',
   }),
-  DATA_DIR: text(1).optional().register(descriptions, {
+  DATA_DIR: z.string().regex(/^[^~]/, 'must not begin with ~: write the whole path').optional().register(descriptions, {
     meaning: 'folder of the embedded database and of uploaded files',
     otherwise: '`.data` in the folder of the program; with `DATABASE_URL`, uploads are temporary files',
   }),

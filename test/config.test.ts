@@ -52,6 +52,7 @@ const rejected: [name: string, value: string, sentence: string][] = [
   ['DATABASE_POOLER_PREPARES', 'perhaps', 'must be true or false'],
   ['DATABASE_CONNECTIONS', '15', 'must be a whole number from 16 to 46'],
   ['DATABASE_CONNECTIONS', '47', 'must be a whole number from 16 to 46'],
+  ['DATA_DIR', '~/data', 'must not begin with ~: write the whole path'],
   ['REDIS_URL', 'http://redis', `must be a URL that starts with redis:// or rediss://; ${encoding}`],
   ['REDIS_URL', 'redis://[', `must be a URL that starts with redis:// or rediss://; ${encoding}`],
   ['METRICS_PORT', '-1', 'must be a port number from 0 to 65535'],
@@ -106,7 +107,7 @@ const accepted: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Variables that accept any text. */
-const accepting = ['HOST', 'NODE_ENV', 'DATA_DIR', 'OIDC_CLIENT_SECRET'];
+const accepting = ['HOST', 'NODE_ENV', 'OIDC_CLIENT_SECRET'];
 
 describe('the configuration', () => {
   test.each(rejected)('rejects %s=%s in one sentence that names it', (name, value, sentence) => {
