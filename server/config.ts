@@ -102,7 +102,7 @@ const variables = {
     .optional()
     .register(descriptions, {
       meaning:
-        'mail server for invitations, password links, changes to two-factor authentication, and warnings about API keys and webhooks: `smtp://user:password@host:587`',
+        'mail server for invitations, password links, changes to two-factor authentication, and warnings about API keys and webhooks: `smtp://user:password@host:587`; with `?requireTLS=true` at its end, nothing is sent to a server without TLS',
       otherwise: 'none; links are only displayed',
     }),
   MAIL_FROM: z
