@@ -2,6 +2,7 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import type { BinaryLike, ScryptOptions } from 'node:crypto';
 import { promisify } from 'node:util';
+import { timeLimit } from '../limits/time-limit.ts';
 import { Problem } from '../problems/problem.ts';
 
 export const passwordLength = { least: 12, most: 128 };
@@ -107,9 +108,9 @@ async function derive(password: string, salt: Buffer, { N, r, p }: typeof cost):
   if (waiting >= mostWaiting) throw busy();
   waiting += 1;
   const lane = (turn += 1) % lanes.length;
-  const endsMs = performance.now() + longestWaitMs;
+  const isTooLate = timeLimit(longestWaitMs);
   const work = () => {
-    if (performance.now() > endsMs) throw busy();
+    if (isTooLate()) throw busy();
     return scryptOf(password.normalize('NFKC'), salt, keyBytes, { N, r, p, maxmem: 256 * N * r });
   };
   const result = (lanes[lane] ?? Promise.resolve()).then(work).finally(() => (waiting -= 1));
