@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import { endSessions } from '../../server/accounts/sessions.ts';
+import { uploadBounds } from '../../server/uploads/files.ts';
 import { hasChromium } from './chromium.ts';
 import { useWorld } from '../world.ts';
 import { expectSound, fillSignIn, signInWith, stopClock, useBrowser } from './browser.ts';
@@ -115,6 +116,25 @@ describe.runIf(hasChromium)('in a browser', () => {
     // The event that a page gets before it enters the back/forward cache.
     await page.evaluate(`dispatchEvent(new Event('pagehide'))`);
     expect(await page.content()).not.toMatch(rawKey);
+  });
+
+  test('a file that is too large is not sent, because a proxy may reject it with a page of its own', async () => {
+    const page = await screen.openFor(await someone(world, await world.organization(), 'admin'), world.url);
+    await page.goto(`${world.url}/settings/imports`);
+    const choose = (bytes: number) =>
+      page.evaluate<string>(
+        `(() => {
+          const input = document.querySelector('input[type=file]');
+          const chosen = new DataTransfer();
+          chosen.items.add(new File([new Uint8Array(${bytes})], 'customers.csv'));
+          input.files = chosen.files;
+          input.dispatchEvent(new Event('change'));
+          return input.validationMessage;
+        })()`,
+      );
+    const { bytes } = uploadBounds;
+    expect(await choose(bytes + 1)).toBe('The file is larger than 100 MB. Compress it with gzip, or split it.');
+    expect(await choose(bytes)).toBe('');
   });
 
   test('a form whose upload was stopped can be sent again', async () => {

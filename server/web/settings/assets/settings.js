@@ -83,6 +83,14 @@ for (const form of document.querySelectorAll('form[method="post"]:not([data-down
   form.addEventListener('input', restore);
 }
 
+// A proxy that rejects a body of this size may respond with an empty page.
+for (const input of document.querySelectorAll('input[data-too-large]'))
+  input.addEventListener('change', () => {
+    const isTooLarge = input.files[0]?.size > Number(input.dataset.bytes);
+    input.setCustomValidity(isTooLarge ? input.dataset.tooLarge : '');
+    input.reportValidity();
+  });
+
 // Another site's window may close between the two clicks of a double-click, so that the second one lands on this page.
 // Or it makes people hold down Enter, so the button gives up the focus, and does not get it back.
 const consent = document.querySelector('button[data-deliberate]');

@@ -3,6 +3,8 @@ import { importKinds, isInterrupted, isWorking } from '../../../entities/upload.
 import type { Upload } from '../../../entities/upload.ts';
 import type { FieldInfo } from '../../../import/fields.ts';
 import { publicId } from '../../../records/public-id.ts';
+import { uploadBounds } from '../../../uploads/files.ts';
+import { tooLarge } from '../../../uploads/runner.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { exportFormatLabels, labeled, selectField, textField } from '../fields.ts';
@@ -105,6 +107,8 @@ const fileField = (rejected: Rejected | undefined): Html =>
         type="file"
         accept=".csv,.tsv,.txt,.xlsx,.json,.jsonl,.ndjson,.gz"
         required
+        data-bytes="${uploadBounds.bytes}"
+        data-too-large="${tooLarge}"
         ${attributes}
       />`,
   );
