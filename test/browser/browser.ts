@@ -136,8 +136,13 @@ export async function expectSound(page: Page): Promise<void> {
       expect(await evaluate(coveredLabels), `${name} at ${size.width} px: text over its box`).toEqual([]);
     }
   }
+  expect(await evaluate(unclaimedPasswords), `${name}: passwords without an account`).toEqual([]);
   await devtools.detach();
 }
+
+/** Forms with a password that do not tell password managers whose it is. */
+const unclaimedPasswords = `[...document.querySelectorAll('form:has([type=password]):not(:has([autocomplete=username]))')]
+  .map((form) => form.action)`;
 
 /** Labels whose text lies over their radio button or checkbox. */
 const coveredLabels = `[...document.querySelectorAll('label > :is([type=radio], [type=checkbox])')].filter((box) => {

@@ -3,7 +3,7 @@ import { renderSVG } from 'uqr';
 import { appUrl } from '../../../accounts/authenticator.ts';
 import type { App } from '../../../accounts/two-factor.ts';
 import { Html, html, serviceName } from '../../html.ts';
-import { codeField, hidden, passwordField, problemOf } from '../fields.ts';
+import { codeField, hidden, ownEmailField, passwordField, problemOf } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { postForm, questionPage } from '../forms.ts';
 import { cardPage, connectingTo, pathWith } from '../page.ts';
@@ -54,7 +54,8 @@ export function setUpPage(visit: Visit, { offer, isRequired, next, rejected }: S
   const { member, organization } = visit;
   const svg = renderSVG(appUrl(offer.secret, { issuer: serviceName, email: member.email }), { border: 4 });
   const required = `${organization.name} requires two-factor authentication. Set it up to continue.`;
-  const fields = html`${hidden('offer', offer.sealed)} ${passwordField({ id: 'current', label: 'Password', rejected })}
+  const fields = html`${hidden('offer', offer.sealed)} ${ownEmailField(member.email)}
+    ${passwordField({ id: 'current', label: 'Password', rejected })}
     ${codeField({ problem: problemOf(rejected, 'code') })}
     <div class="choices">
       <button type="submit">Turn on</button>
@@ -125,7 +126,7 @@ export type Confirmation = keyof typeof confirmations;
 export const confirmPage = (visit: Visit, confirmation: Confirmation, rejected?: Rejected) =>
   questionPage(visit, {
     ...confirmations[confirmation],
-    fields: html`${passwordField({ id: 'current', label: 'Password', rejected })}
+    fields: html`${ownEmailField(visit.member.email)} ${passwordField({ id: 'current', label: 'Password', rejected })}
     ${codeField({ hint: 'From your authenticator app, or a recovery code.', problem: problemOf(rejected, 'code') })}`,
     action: `${twoFactorPath}/${confirmation}`,
     current,
