@@ -46,7 +46,8 @@ export type Sending = {
   onWait?: ((wait: Wait) => void) | undefined;
 };
 
-const backoff = { firstMs: 500, longestMs: 8_000 };
+const firstBackoffMs = 500;
+const longestBackoffMs = 8_000;
 /** If Retry-After is longer than this, the call fails instead of waiting. */
 const longestRetryAfterSeconds = 120;
 /** The longest delay that timers support; Infinity would fire immediately. */
@@ -76,7 +77,7 @@ const withoutQuery = (text: string) => text.replace(/\?[^\s")]+=[^\s")]*/g, '');
 
 /** Milliseconds until the next attempt; undefined if a retry would not help. */
 function waitAfter(error: unknown, attempt: number): number | undefined {
-  const jitter = Math.random() * Math.min(backoff.longestMs, backoff.firstMs * 2 ** (attempt - 1));
+  const jitter = Math.random() * Math.min(longestBackoffMs, firstBackoffMs * 2 ** (attempt - 1));
   if (error instanceof ConnectionError) return jitter;
   if (!(error instanceof ApiError) || !isTransient(error)) return undefined;
   const seconds = error.retryAfterSeconds ?? 0;
@@ -92,9 +93,15 @@ function isTransient(error: ApiError): boolean {
 }
 
 async function attemptOnce(outgoing: Outgoing, sending: Sending, attempt: number): Promise<Received> {
-  const startedAt = Date.now();
+  const startedAt = performance.now();
   const report = (status: number | null, requestId: string | null) =>
-    sending.onAttempt?.({ ...named(outgoing), attempt, status, requestId, durationMs: Date.now() - startedAt });
+    sending.onAttempt?.({
+      ...named(outgoing),
+      attempt,
+      status,
+      requestId,
+      durationMs: Math.round(performance.now() - startedAt),
+    });
   const raw = await exchange(outgoing, sending).catch((error: unknown) => {
     report(null, null);
     throw error;
@@ -162,7 +169,7 @@ function reasonOf(cause: unknown): string {
   return `no response: ${withoutQuery(messages.at(-1) ?? String(cause))}`;
 }
 
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+const isObject = (value: unknown): value is object => Object(value) === value;
 
 /** Every response of the API is a JSON object; undefined for anything else. */
 function parseObject(text: string): object | undefined {

@@ -67,6 +67,20 @@ describe('onAttempt and onWait', () => {
     await client.customers.list({ email: 'ann@example.com' });
     expect(attempts.map((attempt) => attempt.url)).toEqual([`${url}/v1/customers`]);
   });
+
+  test('report how long an attempt took, even if the clock is set back in the meantime', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const attempts: Attempt[] = [];
+    const { client } = await scene([fine], {
+      fetch: (given, init) => {
+        vi.setSystemTime(Date.now() - 3_600_000);
+        return fetch(given, init);
+      },
+      onAttempt: (attempt) => attempts.push(attempt),
+    });
+    await client.customers.get('cus_1');
+    expect(attempts[0]?.durationMs).toBeGreaterThanOrEqual(0);
+  });
 });
 
 describe('a header from the caller', () => {
