@@ -48,7 +48,7 @@ const connections = pooled + pool('ormConnections');
 const trusted = constant('server/keys/directory.ts', 'trustMs') <= 1000 ? 'within a second' : 'later';
 const recoveryCodes = words(constant('server/accounts/authenticator.ts', 'recoveryCodes'));
 const [retries, timeoutMs] = ['defaultRetries', 'defaultTimeoutMs'].map((name) => constant('client/call.ts', name));
-const [firstMs, longestMs] = ['firstMs', 'longestMs'].map((name) => constant('client/send.ts', name));
+const [firstMs, longestMs] = ['firstBackoffMs', 'longestBackoffMs'].map((name) => constant('client/send.ts', name));
 const waits = [
   ...new Set([0, 1, 2, 3, 4, 5, 6].map((n) => Math.min(Number(firstMs) * 2 ** n, Number(longestMs)) / 1000)),
 ];
