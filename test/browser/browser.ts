@@ -140,8 +140,8 @@ export async function expectSound(page: Page): Promise<void> {
   await devtools.detach();
 }
 
-/** Forms with a password that do not tell password managers whose it is. */
-const unclaimedPasswords = `[...document.querySelectorAll('form:has([type=password]):not(:has([autocomplete=username]))')]
+/** Forms with a password that do not tell password managers whose it is. An API key is not a password. */
+const unclaimedPasswords = `[...document.querySelectorAll('form:has([autocomplete$=-password]):not(:has([autocomplete=username]))')]
   .map((form) => form.action)`;
 
 /** Labels whose text lies over their radio button or checkbox. */
