@@ -11,7 +11,8 @@
  *
  * All of it is one statement, which skips the steps that it does not need. Values are hidden from the planner, so it has a
  * single plan, which is prepared. If no index serves the filters but that of one which few records match, there is only one
- * step, because a sample would cost as much as all matches.
+ * step, because a sample would cost as much as all matches. Filters on two times, or on a time and a rarely shared value,
+ * are read by single-index-page.ts.
  */
 import { sampled } from './list-index.ts';
 import type { Listed } from './list-index.ts';
@@ -27,10 +28,10 @@ const fewInSample = 12;
 
 /** The ids of the page. */
 export function filteredPage<T extends Listed>(page: Ordered<T>): string {
-  const [seldom = [], contents = [], ranges = []] = indexedOf(page);
+  const [seldom = [], contents = []] = indexedOf(page);
   if (contents.length > 0) return sampledPage(page);
-  if (ranges.length === 0) return seldomPage(page, seldom);
   const times = new Set(page.conditions.flatMap(({ range }) => range?.property ?? []));
+  if (times.size === 0) return seldomPage(page, seldom);
   return seldom.length > 0 || times.size > 1 ? singleIndexPage(page) : sampledPage(page);
 }
 
