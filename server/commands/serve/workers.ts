@@ -106,11 +106,13 @@ class WorkerPool {
   async #replace(worker: Worker, { ranMs, ...end }: { code: number; signal: string; ranMs: number }): Promise<void> {
     this.#failures = ranMs > healthyMs ? 0 : this.#failures + 1;
     warningLog({ message: 'Worker exited; starting a replacement.', pid: worker.process.pid, ...end });
-    await delay(restartPausesMs[this.#failures] ?? restartPausesMs.at(-1));
-    if (this.#isStopping()) return;
-    const started = this.#tryToFork();
-    if (started) this.#workers.add(started);
-    else void this.#replace(worker, { ...end, ranMs: 0 });
+    for (;;) {
+      await delay(restartPausesMs[this.#failures] ?? restartPausesMs.at(-1));
+      if (this.#isStopping()) return;
+      const started = this.#tryToFork();
+      if (started) return void this.#workers.add(started);
+      this.#failures += 1;
+    }
   }
 
   /** Node throws some errors, such as ENOMEM or ETXTBSY, instead of passing them to the worker's listener. */
