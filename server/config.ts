@@ -23,6 +23,7 @@ const text = (minimum: number) => z.string().min(minimum, `must have at least ${
 /** Short enough that URLs starting with it fit into the contract's headers. */
 const webUrl = () =>
   z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' }).max(1000, 'must have at most 1000 characters');
+const hasNoUser = (given: string) => !/^\w+:..[^/]*@/.test(given);
 const url = (pattern: RegExp, ways: string) =>
   z.string().refine((given) => pattern.test(given) && URL.canParse(given), `must be a URL that starts with ${ways}`);
 /** To pg, these three mean verify-full. Replaced, because for them it prints a warning into the JSON log. */
@@ -57,7 +58,7 @@ const variables = {
     .register(descriptions, { meaning: 'address to listen on; `0.0.0.0` for every interface' }),
   PUBLIC_URL: webUrl()
     .transform((given) => new URL(given).href.replace(/(?<!\/)\/+$/, '')) // ASCII, as headers must be
-    .refine((href) => !/^\w+:..[^/]*@/.test(href), 'must have no user:password@, because it is shown to every caller')
+    .refine(hasNoUser, 'must have no user:password@, because it is shown to every caller')
     .refine((href) => !/[?#]|%(?![\da-f]{2})/i.test(href), 'must have no ?, # or unescaped %: paths are added to it')
     .optional()
     .register(descriptions, {
@@ -98,7 +99,7 @@ const variables = {
       'signs cursors and settings-page sessions, and encrypts stored secrets; at least 32 characters, the same in every process; to change it, set `new,old` for a while',
     otherwise: 'a random one, kept in the database',
   }),
-  SMTP_URL: url(/^smtps?:\/\//, `smtp:// or smtps://; ${encoding}`)
+  SMTP_URL: url(/^smtps?:\/\/[^/?#]/, `smtp:// or smtps:// and a host; ${encoding}`)
     .optional()
     .register(descriptions, {
       meaning:
@@ -113,7 +114,7 @@ const variables = {
       meaning: 'sender of that mail, such as `Acme <api@acme.example>`',
       otherwise: 'no-reply at the host of `PUBLIC_URL`',
     }),
-  OIDC_ISSUER: webUrl().optional().register(descriptions, {
+  OIDC_ISSUER: webUrl().refine(hasNoUser, 'must have no user:password@').optional().register(descriptions, {
     meaning:
       'OpenID provider for single sign-on; its redirect URL is `PUBLIC_URL` followed by `/settings/oidc/callback`',
   }),
@@ -166,9 +167,6 @@ const variables = {
   OTEL_SDK_DISABLED: yesOrNo().register(descriptions, { meaning: '`true` turns tracing off' }),
 };
 
-/** Without the secret, which is used as it is: what it has encrypted depends on its quotes and line breaks. */
-const { AUTH_SECRET: _secret, ...plainVariables } = variables;
-
 export type Config = Readonly<z.output<z.ZodObject<typeof variables>>>;
 
 /** An error whose message is printed at the terminal without a stack trace. */
@@ -177,10 +175,12 @@ export class UsageError extends Error {}
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   // An empty variable counts as not set: `PORT= npm start`. A value from a file may end with a line break.
   const trimmed = Object.entries(environment).map(([name, value = '']) => [name, value.trim()] as const);
-  const quoted = trimmed.find(([name, value]) => Object.hasOwn(plainVariables, name) && /^(["']).*\1$/s.test(value));
+  const isGiven = ([name, value]: readonly [string, string]) => Object.hasOwn(variables, name) && value !== '';
+  const { AUTH_SECRET, ...given } = Object.fromEntries(trimmed.filter(isGiven));
+  const quoted = Object.entries(given).find(([, value]) => /^(["']).*\1$/s.test(value));
   if (quoted) throw new UsageError(`${quoted[0]} must have no quotes around its value`);
-  const given = Object.fromEntries(trimmed.filter(([, value]) => value !== ''));
-  if (given.AUTH_SECRET) given.AUTH_SECRET = environment.AUTH_SECRET ?? '';
+  // Used as it is: what it has encrypted depends on its quotes and line breaks.
+  if (AUTH_SECRET) given.AUTH_SECRET = environment.AUTH_SECRET ?? '';
   const { success, data: config, error } = z.object(variables).safeParse(given);
   if (!success) throw new UsageError(error.issues.map((each) => `${each.path.join('.')} ${each.message}`).join('; '));
   if (config.DATABASE_POOLER_URL !== undefined && config.DATABASE_URL === undefined)

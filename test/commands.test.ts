@@ -218,6 +218,9 @@ describe('the commands', { shuffle: false }, () => {
       ['organizations create --slug Acme', 'It must have 1 to 50 of the characters a-z, 0-9 and -,'],
       ['organizations create --currency EURO', 'It must be an ISO 4217 code such as USD.'],
       ['keys list --organization ', 'It must not be empty.'],
+      ['backup ', 'It must not be empty.'],
+      ['restore ', 'It must not be empty.'],
+      ['export items  --organization x', 'It must not be empty.'],
     ] as const)
       expect(await errorOf({}, ...words.split(' '))).toContain(sentence);
     // The one that a process prints and exits with.

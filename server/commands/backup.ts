@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { writeBackup } from '../database/backup.ts';
-import { withDatabase } from './command.ts';
+import { filePath, withDatabase } from './command.ts';
 import type { Declare } from './command.ts';
 import { writeFile } from './output-file.ts';
 import { withProgress } from './progress-bar.ts';
@@ -14,7 +14,7 @@ export const declare: Declare = (command) =>
 members' password hashes and the hashes of the API keys. The database is the one at DATABASE_URL, or the embedded one in
 DATA_DIR.`,
     )
-    .argument('<FILE>', 'where to write; - for standard output')
+    .argument('<FILE>', 'where to write; - for standard output', filePath)
     .action((file) =>
       withDatabase(
         async ({ address }) => {

@@ -23,6 +23,12 @@ export function text(value: string): string {
   return trimmed;
 }
 
+/** The path of a file, as given; an empty one is rejected. */
+export function filePath(value: string): string {
+  if (value === '') throw new InvalidArgumentError('It must not be empty.');
+  return value;
+}
+
 export const idOf = (kind: Kind, what: string) => (value: string) => {
   const id = storedId(kind, value);
   if (id) return id;

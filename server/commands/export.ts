@@ -9,7 +9,7 @@ import { exportFormats, exportKinds, exportRecords } from '../export/export-reco
 import type { ExportKind } from '../export/export-records.ts';
 import { atLeast } from '../records/sql.ts';
 import { inOrganization } from './acting.ts';
-import { instant, organizationOption } from './command.ts';
+import { filePath, instant, organizationOption } from './command.ts';
 import type { Declare } from './command.ts';
 import { keepMemorySmall } from './v8-flags.ts';
 import { writeFile } from './output-file.ts';
@@ -28,7 +28,7 @@ export const declare: Declare = (command) => withOptions(command).description(de
 const withOptions = (command: Command) =>
   command
     .addArgument(new Argument('<KIND>', 'what to export').choices(exportKinds))
-    .argument('[FILE]', 'where to write; standard output if it is - or left out')
+    .argument('[FILE]', 'where to write; standard output if it is - or left out', filePath)
     .addOption(organizationOption())
     .addOption(new Option('--format <FORMAT>', 'the format, regardless of the file name').choices(exportFormats))
     .option(

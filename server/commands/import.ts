@@ -4,7 +4,7 @@ import type { ImportChoices, ImportKind } from '../entities/upload.ts';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Writable } from 'node:stream';
-import { Argument, Option } from '@commander-js/extra-typings';
+import { Argument, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import { z } from 'zod';
 import { UsageError } from '../config.ts';
@@ -16,7 +16,7 @@ import { printRowError, printSummary, reportedErrors } from '../import/report.ts
 import type { Report } from '../import/report.ts';
 import { messageOf } from '../problems/message-of.ts';
 import { keepMemorySmall } from './v8-flags.ts';
-import { organizationBySlug, organizationOption, print, withDatabase } from './command.ts';
+import { filePath, organizationBySlug, organizationOption, print, withDatabase } from './command.ts';
 import type { Declare } from './command.ts';
 import { writeFile } from './output-file.ts';
 import { withProgress } from './progress-bar.ts';
@@ -57,7 +57,7 @@ export const declare: Declare = (command) =>
 const withOptions = (command: Command) =>
   command
     .addArgument(new Argument('<KIND>', 'what to import').choices(importKinds))
-    .argument('<FILE>', 'the file; - for standard input')
+    .argument('<FILE>', 'the file; - for standard input', filePath)
     .addOption(organizationOption())
     .addOption(
       new Option(
@@ -67,7 +67,7 @@ const withOptions = (command: Command) =>
         .argParser((pair, pairs: string[]) => [...pairs, pair])
         .default([], 'none'),
     )
-    .option('--map-file <FILE>', 'the same as a JSON object: { "Company Name": "companyName" }')
+    .option('--map-file <FILE>', 'the same as a JSON object: { "Company Name": "companyName" }', filePath)
     .option('--rest-to-metadata', "store unmapped columns in the record's metadata")
     .addOption(
       new Option(
@@ -91,7 +91,7 @@ const withOptions = (command: Command) =>
       '--dry-run',
       'check and compare every row, but write nothing; print the summary that the import would print',
     )
-    .option('--rejects <FILE>', 'write rejected rows to a CSV file that you can correct and import')
+    .option('--rejects <FILE>', 'write rejected rows to a CSV file that you can correct and import', rejectsPath)
     .option('--json', `print the result as JSON: counts, notes, and the first ${reportedErrors} errors`);
 
 type Options = ReturnType<ReturnType<typeof withOptions>['opts']>;
@@ -126,6 +126,11 @@ async function mappingOf(pairs: readonly string[], file: string | undefined) {
     map.set(pair.slice(0, at).trim(), pair.slice(at + 1).trim());
   }
   return map.size > 0 ? Object.fromEntries(map) : undefined;
+}
+
+function rejectsPath(value: string): string {
+  if (value === '-') throw new InvalidArgumentError('It must be a file: standard output holds the summary.');
+  return filePath(value);
 }
 
 async function readMapping(file: string): Promise<Record<string, string>> {

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { UsageError } from '../config.ts';
 import { readBackup } from '../database/backup.ts';
-import { withDatabase } from './command.ts';
+import { filePath, withDatabase } from './command.ts';
 import type { Declare } from './command.ts';
 import { withProgress } from './progress-bar.ts';
 import { printLines } from './terminal.ts';
@@ -13,7 +13,7 @@ export const declare: Declare = (command) =>
       `Restores a backup into a database without organizations: either all of it or, if anything fails, nothing. A
 backup from an older version is migrated. The database is the one at DATABASE_URL, or the embedded one in DATA_DIR.`,
     )
-    .argument('<FILE>', 'the backup; - for standard input')
+    .argument('<FILE>', 'the backup; - for standard input', filePath)
     .action((file) =>
       withDatabase(
         async (database) => {

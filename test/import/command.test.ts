@@ -194,6 +194,14 @@ describe('the import command', () => {
     ],
     [['customers', '/nowhere/x.csv', '--organization', 'x'], '/nowhere/x.csv cannot be read'],
     [['customers', 'x.csv', '--organization', 'x', '--map', 'Name'], '--map Name: write it as "COLUMN=FIELD"'],
+    [
+      ['customers', 'x.csv', '--organization', 'x', '--rejects', '-'],
+      "option '--rejects <FILE>' argument '-' is invalid. It must be a file: standard output holds the summary.",
+    ],
+    [
+      ['customers', '', '--organization', 'x'],
+      "command-argument value '' is invalid for argument 'FILE'. It must not be empty.",
+    ],
     [['customers', 'x.csv'], "required option '--organization <SLUG>' not specified"],
     [['customers', '--organization', 'x'], "missing required argument 'FILE'"],
   ])('rejects %j in one sentence, with status 1', async (words, sentence) => {
