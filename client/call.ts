@@ -33,6 +33,8 @@ export type ClientOptions = {
 export type Operation = {
   readonly method: string;
   readonly path: string;
+  /** Whether it takes a body. */
+  readonly body?: boolean;
   /** For a list: how many records a page can hold. */
   readonly largestPage?: number;
   /** The request headers that the contract declares for it. */

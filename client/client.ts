@@ -43,10 +43,9 @@ function resourceMethods(call: Call, resource: string, table: Record<string, Ope
 /** The ids of the path come first, then the body if there is one, then the options. */
 function method(call: Call, operation: Operation) {
   const idCount = operation.path.split(':').length - 1;
-  const hasBody = operation.method.startsWith('P');
   const withResponse = async (...given: unknown[]): Promise<WithResponse<unknown>> => {
     const rest = given.slice(idCount);
-    const body = hasBody ? rest.shift() : undefined;
+    const body = operation.body ? rest.shift() : undefined;
     // The server rejects an unknown option as an unknown parameter.
     return call(operation, given.slice(0, idCount), body, copied(rest[0], 'options'));
   };

@@ -1328,8 +1328,8 @@ export const operations = {
   customers: {
     list: { method: 'GET', path: '/v1/customers', largestPage: 100 },
     get: { method: 'GET', path: '/v1/customers/:customerId', headers: ['if-none-match'] },
-    create: { method: 'POST', path: '/v1/customers', headers: ['idempotency-key', 'if-match'] },
-    update: { method: 'PATCH', path: '/v1/customers/:customerId', headers: ['if-match'] },
+    create: { method: 'POST', path: '/v1/customers', body: true, headers: ['idempotency-key', 'if-match'] },
+    update: { method: 'PATCH', path: '/v1/customers/:customerId', body: true, headers: ['if-match'] },
   },
   proposals: {
     list: { method: 'GET', path: '/v1/proposals', largestPage: 100 },
@@ -1338,7 +1338,7 @@ export const operations = {
   items: {
     list: { method: 'GET', path: '/v1/items', largestPage: 100 },
     get: { method: 'GET', path: '/v1/items/:itemId', headers: ['if-none-match'] },
-    create: { method: 'POST', path: '/v1/items', headers: ['idempotency-key'] },
+    create: { method: 'POST', path: '/v1/items', body: true, headers: ['idempotency-key'] },
   },
 } as const;
 

@@ -14,7 +14,7 @@ export type Received = { status: number; headers: PlatformHeaders; body: unknown
 
 /** The outcome of one attempt, for logs and metrics. */
 export type Attempt = {
-  /** `GET`, `POST` or `PATCH`. */
+  /** Such as `GET`. */
   method: string;
   /** Without the query, which can contain names and email addresses. */
   url: string;
@@ -108,7 +108,8 @@ async function attemptOnce(outgoing: Outgoing, sending: Sending, attempt: number
   });
   const { ok, status, headers, text } = raw;
   report(status, headers.get('x-request-id'));
-  if (status === 304 && outgoing.headers.has('if-none-match')) return { status, headers, body: null };
+  if (status === 204 || (status === 304 && outgoing.headers.has('if-none-match')))
+    return { status, headers, body: null };
   const body = parseObject(text);
   if (!ok || body === undefined) throw new ApiError(status, headers, body);
   return { status, headers, body };

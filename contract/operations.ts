@@ -17,6 +17,10 @@ const metadata = z.object({
 /** The name of an operation, and the group that documents list it under; throws if the route lacks them. */
 export const metadataOf = (route: AppRoute): z.output<typeof metadata> => metadata.parse(route.metadata);
 
+/** The schema of an operation's body; undefined if it takes none, like most operations other than POST and PATCH. */
+export const bodyOf = (route: AppRoute): z.ZodType | undefined =>
+  'body' in route && route.body instanceof z.ZodType ? route.body : undefined;
+
 /** The groups of a contract, each once. */
 export function tagsOf(router: AppRouter): { name: string; description: string }[] {
   const tags = operationsOf(router).map((route) => metadataOf(route).tag);

@@ -5,7 +5,7 @@ import { expandedDocument } from '../../contract/openapi/openapi.ts';
 export function generateExamples(): string {
   const examples = Object.entries(expandedDocument('https://api.example.com').paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { responses }]) => {
-      const status = responses[201] ? 201 : 200;
+      const status = [201, 200].find((one) => responses[one]) ?? 204;
       const body = Object(responses[status]?.content?.['application/json']?.example);
       // The response is the same for any cursor, so it must be the last page for a loop over a list to end.
       if (body.pagination) Object.assign(body.pagination, { hasMore: false, nextCursor: null, nextUrl: null });

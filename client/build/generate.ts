@@ -11,7 +11,7 @@ import { z } from 'zod';
 import { events } from '../../contract/events.ts';
 import { pageSize } from '../../contract/list.ts';
 import { expandedDocument } from '../../contract/openapi/openapi.ts';
-import { metadataOf } from '../../contract/operations.ts';
+import { bodyOf, metadataOf } from '../../contract/operations.ts';
 import { commonProblems } from '../../contract/responses.ts';
 import { problem } from '../../contract/problem.ts';
 import { problemCodes } from '../../contract/problems/catalog.ts';
@@ -59,11 +59,12 @@ function resourceOf(name: string, routes: object, types: Types) {
       const comment = 'Every record that changed since `since`, oldest change first; see {@link Sync}.';
       methods.push(`${docComment(comment, '  ')}  sync: SyncMethod<${page}Query, ${page}>;\n`);
     }
+    const taken = bodyOf(route) ? ', body: true' : '';
     const list = page === undefined ? '' : `, largestPage: ${pageSize.max}`;
     const names = Object.keys(headersOf(route)).map(quoted).join(', ');
     const headers = names === '' ? '' : `, headers: [${names}]`;
     operations.push(
-      `    ${method}: { method: ${quoted(route.method)}, path: ${quoted(route.path)}${list}${headers} },\n`,
+      `    ${method}: { method: ${quoted(route.method)}, path: ${quoted(route.path)}${taken}${list}${headers} },\n`,
     );
   }
   const declaration = `${docComment(description)}export type ${api} = {\n${methods.join('')}};\n`;
@@ -75,8 +76,9 @@ function schemaOf(part: unknown): z.ZodType | undefined {
   return part instanceof z.ZodType ? part : undefined;
 }
 
+/** What the method returns: `null` for a 204. */
 function successOf(route: AppRoute): z.ZodType {
-  const schema = schemaOf(route.responses[200]);
+  const schema = schemaOf(route.responses[200]) ?? (204 in route.responses ? z.null() : undefined);
   if (!schema) throw new Error(`${route.method} ${route.path} has no successful response.`);
   return schema;
 }
@@ -98,7 +100,7 @@ function methodType(route: AppRoute, page: string | undefined, types: Types): st
   const ids = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => `${name}: string`);
   const options = optionsType(route, query, types);
   if ('if-none-match' in headersOf(route)) return `ConditionalMethod<[${ids.join(', ')}], ${options}, ${body}>`;
-  const input = route.method === 'GET' ? undefined : schemaOf('body' in route ? route.body : undefined);
+  const input = bodyOf(route);
   // A record that was read may be sent back whole, although its open enums are wider than those of an update.
   const whole = route.method === 'PATCH' ? ` | ${body}` : '';
   const given = input ? [`body: ${types.of(input, 'body')}${whole}`] : [];

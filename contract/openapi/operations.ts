@@ -82,6 +82,7 @@ function describeResponse(described: Described, schemas: Schemas): Response {
       headers: headersOf(status, ['ETag']),
     };
   }
+  if (status === 204) return { description: 'It is done. There is no body.', headers: headersOf(status, []) };
   if (status < 400) return describeSuccess(described, schemas);
   const codes = codesOf(status, inputs);
   const waits = status === 429 || status === 503 || codes.includes('idempotency_in_progress');

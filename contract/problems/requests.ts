@@ -22,7 +22,7 @@ const malformed = {
   two_authorizations: 'The Authorization header appears twice.',
   two_idempotency_keys: 'The Idempotency-Key header appears twice.',
   cut_off: 'The body ended before it was complete.',
-  body_of_get: 'A GET request cannot have a body. Send filters as query parameters.',
+  unexpected_body: 'This operation takes no body. Send parameters in the query.',
   connect: 'CONNECT is not supported: this server is not a proxy.',
 };
 

@@ -3,7 +3,7 @@ import type { AppRoute, ServerInferRequest, ServerInferResponseBody } from '@ts-
 import type { Caller } from '../keys/caller.ts';
 import type { Reply } from './reply.ts';
 
-type SuccessStatus = 200 | 201;
+type SuccessStatus = 200 | 201 | 204;
 
 /** A success status of the operation, with the body that the contract's schema describes. */
 type ReplyOf<Route extends AppRoute> = {

@@ -18,7 +18,7 @@ import type { Work } from '../limits/concurrency.ts';
 import { parserOf } from './parse.ts';
 import type { Input, Parsed } from './parse.ts';
 
-export type AnyReply = Reply<200 | 201, unknown, string | readonly string[]>;
+export type AnyReply = Reply<200 | 201 | 204, unknown, string | readonly string[]>;
 
 export type Operation = {
   /** The contract's operationId. */

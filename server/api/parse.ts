@@ -5,6 +5,7 @@ import { missingName } from '../../contract/customer-name.ts';
 import { conditionalHeaders } from '../../contract/headers.ts';
 import type { ProblemError } from '../../contract/problem.ts';
 import { isBlank } from '../../contract/text.ts';
+import { bodyOf } from '../../contract/operations.ts';
 import { v1 } from '../../contract/v1.ts';
 import { invalidRequest } from '../problems/invalid-request.ts';
 import { Problem, requestError } from '../problems/problem.ts';
@@ -23,7 +24,7 @@ export function parserOf(route: AppRoute): (input: Input) => Parsed {
   const checkHeaders = checking(route.headers, namesNothing);
   const undeclared = conditionalHeaders.filter((name) => !isDeclared(route.headers, name));
   const hasConflicts = isDeclared(route.query, 'onConflict');
-  const checkBody: Check = 'body' in route ? checking(route.body, () => false) : unchecked;
+  const checkBody = checking(bodyOf(route), () => false);
   return (input) => {
     const params = checkParams(input.params ?? {});
     if (!params.success) throw new Problem('not_found', { record: 'record' });

@@ -47,12 +47,12 @@ function requireJson(request: Request): void {
   if (isEncoded(request)) throw new Problem('unsupported_media_type', { contentEncoding: true });
 }
 
-/** Some tools send `{}` with a GET. Any other body would be silently ignored, so it is rejected. */
+/** For an operation that takes none: some tools send `{}` with a GET. Any other body would be silently ignored, so it is rejected. */
 export async function requireNoBody(request: Request): Promise<void> {
   const isReadable = lengthOf(request) <= longBytes && !isEncoded(request);
   const bytes = isReadable ? await bytesOf(request).catch(ignoreFailure) : undefined;
   const isEmpty = bytes !== undefined && /^\s*(?:\{\s*\}\s*)?$/.test(bytes.toString('latin1'));
-  if (!isEmpty) throw new Problem('malformed_request', { fault: 'body_of_get' });
+  if (!isEmpty) throw new Problem('malformed_request', { fault: 'unexpected_body' });
 }
 
 const ignoreFailure = () => undefined;

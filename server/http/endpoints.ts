@@ -8,6 +8,7 @@ import { initContract } from '@ts-rest/core';
 import type { AppRoute, AppRouter } from '@ts-rest/core';
 import { createExpressEndpoints } from '@ts-rest/express';
 import type { Express, Request, Response } from 'express';
+import { bodyOf } from '../../contract/operations.ts';
 import { isNotModified } from '../api/conditional.ts';
 import { operations } from '../api/operations.ts';
 import type { AnyReply, Operation } from '../api/operations.ts';
@@ -17,7 +18,7 @@ import type { Shares } from '../limits/concurrency.ts';
 import { callerOf } from './context.ts';
 
 const { noBody } = initContract();
-const responses: AppRoute['responses'] = { 200: noBody(), 201: noBody(), 304: noBody() };
+const responses: AppRoute['responses'] = { 200: noBody(), 201: noBody(), 204: noBody(), 304: noBody() };
 
 export function mountOperations(app: Express, shares: Shares): void {
   const routes: AppRouter = {};
@@ -34,7 +35,7 @@ export function mountOperations(app: Express, shares: Shares): void {
 /** One function for all steps, because an Express layer for each would cost as much as the step. */
 function endpointOf(operation: Operation, shares: Shares) {
   const { responses: known } = operation.route;
-  const takesBody = 'body' in operation.route;
+  const takesBody = bodyOf(operation.route) !== undefined;
   // `req.query` is a getter that parses the query string again each time.
   return async ({ req, res, query }: { req: Request; res: Response; query: object }) => {
     res.locals.operation = operation.id;
@@ -56,9 +57,10 @@ async function send(
 ): Promise<number> {
   const headers: Record<string, string | number> = {};
   if (etag !== undefined) headers.ETag = etag;
-  if (isSame) {
-    response.writeHead(304, headers).end();
-    return 304;
+  const bare = isSame ? 304 : status;
+  if (bare === 304 || bare === 204) {
+    response.writeHead(bare, headers).end();
+    return bare;
   }
   headers['Content-Type'] = 'application/json; charset=utf-8';
   const pieces = typeof text === 'string' ? [text] : text;

@@ -2,6 +2,7 @@
 import type { AppRoute } from '@ts-rest/core';
 import { z } from 'zod';
 import { maximumErrors } from '../../contract/limits.ts';
+import { bodyOf } from '../../contract/operations.ts';
 import { nearest } from '../../contract/nearest.ts';
 import type { ProblemError } from '../../contract/problem.ts';
 import type { ProblemCode } from '../../contract/problems/catalog.ts';
@@ -29,7 +30,7 @@ export function invalidRequest(
     query: request.query,
     body: request.body,
     querySchema: route.query,
-    bodySchema: 'body' in route ? route.body : undefined,
+    bodySchema: bodyOf(route),
     recordSchema: route.responses[201] ?? route.responses[200],
   };
   const all = (place: Place, issues: SingleIssue[]) => {

@@ -191,7 +191,7 @@ describe('an unusual, invalid or unsupported HTTP/1.1 request', () => {
     const headers = `Host: a\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n`;
     const text = await exchange(world.url, `GET /v1/customers HTTP/1.1\r\n${headers}${rest}`);
     expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-    const detail = 'A GET request cannot have a body. Send filters as query parameters.';
+    const detail = 'This operation takes no body. Send parameters in the query.';
     if (status === 400) expect(lastBody(text)).toMatchObject({ code: 'malformed_request', detail });
   });
 
