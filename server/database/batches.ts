@@ -4,12 +4,22 @@ import type pg from 'pg';
 /** Maximum rows per batch, for the statement's `limit`. */
 export const batchSize = 2_000;
 
-/** Repeats a statement that changes or removes up to `batchSize` rows until none are left. Returns the number of rows. */
-export async function inBatches(pool: pg.Pool, text: string, values: readonly unknown[] = []): Promise<number> {
+const never = () => false;
+
+/**
+ * Repeats a statement that changes or removes up to `batchSize` rows until none are left, or the process stops: there may
+ * be millions. Returns the number of rows.
+ */
+export async function inBatches(
+  pool: pg.Pool,
+  text: string,
+  values: readonly unknown[] = [],
+  isStopping = never,
+): Promise<number> {
   let total = 0;
   for (;;) {
     const rowCount = (await pool.query(text, [...values])).rowCount ?? 0;
     total += rowCount;
-    if (rowCount < batchSize) return total;
+    if (rowCount < batchSize || isStopping()) return total;
   }
 }

@@ -28,7 +28,7 @@ const inLog = `with recursive log (id) as (
  * One organization after another, and endpoints separately from deliveries: on a cluster, they are on different nodes.
  * The deliveries of a removed endpoint are removed here, because there may be too many for the removal itself.
  */
-export async function expireDeliveries(pool: pg.Pool): Promise<void> {
+export async function expireDeliveries(pool: pg.Pool, isStopping?: () => boolean): Promise<void> {
   const all = 'select organization_id as id from webhook_positions';
   for (const { id } of await queryRows<{ id: OrganizationId }>(pool, all)) {
     // Before the endpoints are read: deliveries are only ever added to an endpoint that exists.
@@ -37,7 +37,8 @@ export async function expireDeliveries(pool: pg.Pool): Promise<void> {
     const present = new Set(endpoints.map((endpoint) => endpoint.id));
     for (const endpoint of logged)
       for (const text of present.has(endpoint.id) ? [giveUp, removeOld] : [removeAll])
-        await inBatches(pool, text, [id, endpoint.id]);
+        await inBatches(pool, text, [id, endpoint.id], isStopping);
+    if (isStopping?.()) return;
   }
 }
 

@@ -1,6 +1,7 @@
 /** How long data is kept: for each table, a row that is a minute too young to be removed, and one a minute too old. */
 import { readFileSync } from 'node:fs';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { expireRegularly } from '../../server/commands/serve/retention.ts';
 import { uuidv7 } from '../../server/entities/uuid.ts';
 import { batchSize } from '../../server/database/batches.ts';
 import { expireDeliveries } from '../../server/webhooks/expire.ts';
@@ -135,12 +136,39 @@ describe('removal in the background', () => {
   });
 });
 
-test('all expired rows are removed, no matter how many there are', async () => {
-  const { pool } = world.database;
-  const text = `insert into sign_in.attempts (key, count, ends_at) select n, 1, now() - interval '1 minute' from generate_series(1, 4001) n`;
-  await pool.query(text);
-  await serveAnHour(world.database);
-  expect((await pool.query('select from sign_in.attempts where ends_at < now()')).rowCount).toBe(0);
+describe('of rows that need several batches', () => {
+  const most = 3 * batchSize;
+  const left = async () => {
+    const { rowCount } = await world.database.pool.query('select from sign_in.attempts where ends_at < now()');
+    return rowCount;
+  };
+  /** With that many rows, starts what is removed every minute. */
+  const begin = async () => {
+    const { pool } = world.database;
+    const text = `insert into sign_in.attempts (key, count, ends_at) select n, 1, now() - interval '1 minute' from generate_series(1, $1) n
+      on conflict do nothing`;
+    await pool.query(text, [most]);
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const failures: unknown[] = [];
+    const expiry = expireRegularly(pool, (error) => failures.push(error));
+    vi.advanceTimersByTime(60_000);
+    vi.useRealTimers();
+    return { expiry, failures };
+  };
+
+  test('a process that stops finishes only the current one', async () => {
+    const { expiry, failures } = await begin();
+    await expiry.close();
+    expect([await left(), failures]).toEqual([most - batchSize, []]);
+  });
+
+  test('all are removed, no matter how many there are', async () => {
+    const { expiry, failures } = await begin();
+    await vi.waitFor(async () => expect(await left()).toBe(0), 600_000);
+    await expiry.close();
+    expect(failures).toEqual([]);
+  });
 });
 
 describe('webhook deliveries', () => {
@@ -168,6 +196,21 @@ describe('webhook deliveries', () => {
       columns: { ...columns, state: `'${state}'` },
     };
     expect(await keptOf(kind, () => serveAnHour(world.database))).toEqual(['younger']);
+  });
+
+  test('a process that stops finishes only the current batch', async () => {
+    const { pool } = world.database;
+    const mine = `organization_id = $1 and endpoint_id = $2 and type = 'stopping'`;
+    const values = [tenant.organization.id, endpointId];
+    await pool.query(
+      `insert into webhook_deliveries (organization_id, id, endpoint_id, type, happened_at, due_at, state, found_at)
+       select $1, gen_random_uuid(), $2, 'stopping', now(), now(), 'delivered', now() - interval '31 days'
+       from generate_series(1, ${batchSize + 1})`,
+      values,
+    );
+    await expireDeliveries(pool, () => true);
+    expect((await pool.query(`select from webhook_deliveries where ${mine}`, values)).rowCount).toBe(1);
+    await pool.query(`delete from webhook_deliveries where ${mine}`, values);
   });
 
   test('are removed and given up in batches, until none is left', async () => {

@@ -41,14 +41,15 @@ const everyMinute: readonly Rows[] = [
   { table: 'sign_in.attempts', key: 'key', expired: `order by ends_at desc offset ${mostAttempts}` },
 ];
 
-const removeRows = (pool: pg.Pool, { table, key = 'organization_id, id', expired }: Rows): Promise<number> =>
-  inBatches(pool, `delete from ${table} where (${key}) in (select ${key} from ${table} ${expired} limit ${batchSize})`);
+const removal = ({ table, key = 'organization_id, id', expired }: Rows): string =>
+  `delete from ${table} where (${key}) in (select ${key} from ${table} ${expired} limit ${batchSize})`;
 
 /** Uploaded files are on this machine: uploads/files.ts removes them after a day, too. */
 export function expireRegularly(pool: pg.Pool, onError: (error: unknown) => void): Background {
   const background = createBackground(onError);
-  for (const rows of everyFiveMinutes) background.every(5 * oneMinuteMs, () => removeRows(pool, rows));
-  for (const rows of everyMinute) background.every(oneMinuteMs, () => removeRows(pool, rows));
-  background.every(60 * oneMinuteMs, () => expireDeliveries(pool));
+  const remove = (rows: Rows) => inBatches(pool, removal(rows), [], background.isClosing);
+  for (const rows of everyFiveMinutes) background.every(5 * oneMinuteMs, () => remove(rows));
+  for (const rows of everyMinute) background.every(oneMinuteMs, () => remove(rows));
+  background.every(60 * oneMinuteMs, () => expireDeliveries(pool, background.isClosing));
   return background;
 }
