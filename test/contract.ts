@@ -25,6 +25,12 @@ export const operations: Promised[] = operationsOf(v1).map((route) => {
   return { method: route.method, path: route.path, title: `${route.method} ${template}`, route, operation };
 });
 
+/** Whether it takes a body; a POST that is no create may not, nor does a DELETE. */
+export const takesBody = ({ operation }: Promised): boolean => operation.requestBody !== undefined;
+
+/** The operations that create a record. */
+export const creates = operations.filter(({ operation }) => operation.responses[201] !== undefined);
+
 /** A schema with its reference resolved. */
 export const schemaOf = (schema: Schema): Schema => resolve(schema, document.components.schemas);
 

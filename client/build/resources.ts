@@ -1,6 +1,6 @@
 /**
  * The contract as no-code tools see it: resources, their steps and their fields, with labels, help and samples. The
- * packages for n8n and Zapier are built from this, so a new field or operation reaches both.
+ * packages for n8n and Zapier are built from this, so a new field, list, get, create or update reaches both.
  */
 import type { Document, Operation, Schema } from '../../contract/openapi/document.ts';
 import { labelOf } from '../../contract/openapi/label.ts';
@@ -38,21 +38,22 @@ export type Resource = {
 /** Parameters that tools set on their own, to read page by page and choose the order. */
 const ofPaging = new Set(['limit', 'cursor', 'sort']);
 
+const isOfRecord = /^\/v1\/(\w+)\/\{\w+\}$/;
+
 /** The resources of the document: each path that lists records, and the operations beside it. */
 export function resourcesOf(document: Document): Resource[] {
-  const names = Object.keys(document.paths).flatMap((path) => /^\/v1\/(\w+)\/\{\w+\}$/.exec(path)?.[1] ?? []);
+  const names = Object.keys(document.paths).flatMap((path) => isOfRecord.exec(path)?.[1] ?? []);
   return names.map((name) => resourceOf(name, document));
 }
 
 function resourceOf(name: string, document: Document): Resource {
   const { paths } = document;
-  const recordPath = Object.keys(paths).find((path) => path.startsWith(`/v1/${name}/`)) ?? '';
+  const recordPath = Object.keys(paths).find((path) => isOfRecord.exec(path)?.[1] === name) ?? '';
   const operations = { ...prefixed(paths[`/v1/${name}`], ''), ...prefixed(paths[recordPath], 'one ') };
   const steps = Object.fromEntries(
-    Object.entries(operations).map(([method, operation]) => {
-      const step = stepNames[method];
-      if (step === undefined) throw new Error(`No-code tools have no step for ${operation.operationId}.`);
-      return [step, stepOf(method, `/v1/${name}`, operation, document)];
+    Object.entries(stepNames).flatMap(([method, step]) => {
+      const operation = operations[method];
+      return operation ? [[step, stepOf(method, `/v1/${name}`, operation, document)]] : [];
     }),
   );
   const { get: list, post: create, 'one get': get } = operations;
@@ -75,6 +76,7 @@ function resourceOf(name: string, document: Document): Resource {
   };
 }
 
+/** What the tools offer; any other operation of the contract is for programs. */
 const stepNames: Record<string, string> = { get: 'list', 'one get': 'get', post: 'create', 'one patch': 'update' };
 
 const prefixed = (methods: Record<string, Operation> = {}, prefix: string): Record<string, Operation> =>

@@ -23,7 +23,7 @@ export function describeOperation(draft: Draft, route: AppRoute, schemas: Schema
   const namesIn = (place: string) =>
     new Set(draft.parameters.filter((one) => one.in === place).map(({ name }) => name.toLowerCase()));
   const inputs = {
-    method: route.method,
+    path: route.path,
     parameters: namesIn('query'),
     headers: namesIn('header'),
     fields: new Set(Object.keys((body && resolve(body, schemas).properties) ?? {})),

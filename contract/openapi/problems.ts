@@ -8,7 +8,7 @@ import type { Example, MediaType, Reference, Schema } from './document.ts';
 
 /** What a request to an operation can contain. */
 export type Inputs = {
-  method: string;
+  path: string;
   parameters: ReadonlySet<string>;
   headers: ReadonlySet<string>;
   fields: ReadonlySet<string>;
@@ -19,7 +19,7 @@ const inQuery = ({ parameters }: Inputs) => parameters.size > 0;
 const inBody = ({ fields }: Inputs) => fields.size > 0;
 const idempotent = ({ headers }: Inputs) => headers.has('idempotency-key');
 /** Whether an existing customer may be changed. */
-const conditional = ({ headers }: Inputs) => headers.has('if-match');
+const changesCustomer = ({ headers, path }: Inputs) => headers.has('if-match') && path.includes('/customers');
 const never = () => false;
 
 /** Which operations can fail with a code; a code that is not listed applies to every operation with its status. */
@@ -31,8 +31,8 @@ const possible: Partial<Record<ProblemCode, (inputs: Inputs) => boolean>> = {
   route_not_found: never,
   method_not_allowed: never,
   external_id_taken: ({ fields }) => fields.has('externalId'),
-  customer_erased: conditional,
-  external_id_erased: conditional,
+  customer_erased: changesCustomer,
+  external_id_erased: changesCustomer,
   sku_taken: ({ fields }) => fields.has('sku'),
   idempotency_in_progress: idempotent,
   idempotency_key_reused: idempotent,

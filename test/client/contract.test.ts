@@ -9,7 +9,7 @@ import { generateExamples } from '../../client/build/examples.ts';
 import { generate } from '../../client/build/generate.ts';
 import { operations, version } from '../../client/generated.ts';
 import { defaultsOf } from '../../contract/defaults.ts';
-import { operationsOf } from '../../contract/operations.ts';
+import { bodyOf, operationsOf } from '../../contract/operations.ts';
 import { v1 } from '../../contract/v1.ts';
 
 const apiKey = `ak_live_${'7'.repeat(64)}`;
@@ -50,16 +50,16 @@ describe('the generated part', () => {
 
   test('sends one request per call, to the method and path in the contract', async () => {
     for (const [resource, table] of Object.entries(operations)) {
-      for (const [name, { method, path }] of Object.entries<{ method: string; path: string }>(table)) {
+      for (const [name, { method, path, body }] of Object.entries<Operation>(table)) {
         const { client, requests } = recorder();
         const call = Reflect.get(Reflect.get(client, resource), name);
         expect(call.name).toBe(`${resource}.${name}`);
         const ids = path.includes(':') ? ['a b'] : [];
-        await call(...ids, ...(method.startsWith('P') ? [{ name: 'Ann' }] : []));
+        await call(...ids, ...(body ? [{ name: 'Ann' }] : []));
         const [{ url, init } = { url: '', init: {} }] = requests;
         expect([init.method, url]).toEqual([method, baseUrl + path.replace(/:\w+/, 'a%20b')]);
         expect(new Headers(init.headers).get('authorization')).toBe(`Bearer ${apiKey}`);
-        expect(init.body).toBe(method.startsWith('P') ? '{"name":"Ann"}' : undefined);
+        expect(init.body).toBe(body ? '{"name":"Ann"}' : undefined);
         expect(requests).toHaveLength(1);
       }
     }
@@ -143,7 +143,7 @@ describe('every parameter of the contract', () => {
     const { resource = '', name = '' } = table.get(title) ?? {};
     const call = Reflect.get(Reflect.get(client, resource), name);
     const ids = [...route.path.matchAll(/:\w+/g)].map(() => 'cus_1');
-    await call(...ids, ...(route.method.startsWith('P') ? [{}] : []), options);
+    await call(...ids, ...(bodyOf(route) ? [{}] : []), options);
     const [{ url, init } = { url: '', init: {} }] = requests;
     return { query: Object.fromEntries(new URL(url).searchParams), headers: new Headers(init.headers) };
   }

@@ -17,9 +17,11 @@ type Loose<T> = T extends readonly (infer Item)[]
 /** The methods of the client that are operations of the contract. */
 type MethodOf<Resource extends keyof V1, Name> = api.Client[Resource][Name & keyof api.Client[Resource]];
 
-type Body<Route> = Route extends AppRoute
-  ? Open<ClientInferResponseBody<Route, keyof Route['responses'] & (200 | 201)>>
-  : never;
+type Body<Route> = Route extends { responses: { 204: unknown } }
+  ? null
+  : Route extends AppRoute
+    ? Open<ClientInferResponseBody<Route, keyof Route['responses'] & (200 | 201)>>
+    : never;
 type Input<Route> = Route extends AppRoute
   ? ClientInferRequest<Route> extends { body: infer Sent }
     ? Loose<Sent>

@@ -2,7 +2,7 @@
 import type { AppRoute } from '@ts-rest/core';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { metadataOf, operationsOf } from '../../contract/operations.ts';
+import { bodyOf, metadataOf, operationsOf } from '../../contract/operations.ts';
 import { v1 } from '../../contract/v1.ts';
 import { renderMarkdown } from '../../server/web/docs/markdown.ts';
 import { pages } from '../../server/web/docs/pages.ts';
@@ -34,10 +34,10 @@ function shapeOf(schema: unknown): Record<string, z.ZodType> {
   return schema instanceof z.ZodObject ? schema.shape : {};
 }
 /** An update also accepts read-only fields, so a record can be sent back as it was read; the page need not say so. */
-const writable = ({ method }: AppRoute, shape: Record<string, z.ZodType>) =>
-  method === 'PATCH' ? pick(shape, Object.keys(shapeOf(v1.customers.create.body))) : shape;
-const pick = (shape: Record<string, z.ZodType>, names: readonly string[]) =>
-  Object.fromEntries(Object.entries(shape).filter(([name]) => names.includes(name)));
+const writable = (shape: Record<string, z.ZodType>) =>
+  Object.fromEntries(Object.entries(shape).filter(([, field]) => !isReadOnly(field)));
+const isReadOnly = (field: z.ZodType) =>
+  field instanceof z.ZodOptional && z.globalRegistry.get(field.unwrap())?.readOnly === true;
 const takes = (schema: z.ZodType, value: unknown) => schema.safeParse(value).success;
 
 describe.each(operationsOf(v1).map((route) => [metadataOf(route).operationId, route] as const))('%s', (_, route) => {
@@ -47,10 +47,10 @@ describe.each(operationsOf(v1).map((route) => [metadataOf(route).operationId, ro
     const parts = {
       '## Query parameters': route.query,
       '## Request headers': route.headers,
-      '## Body': 'body' in route ? route.body : undefined,
+      '## Body': bodyOf(route),
     };
     for (const [heading, schema] of Object.entries(parts)) {
-      const shape = heading === '## Body' ? writable(route, shapeOf(schema)) : shapeOf(schema);
+      const shape = heading === '## Body' ? writable(shapeOf(schema)) : shapeOf(schema);
       const rows = rowsOf(sectionOf(markdown, heading)).filter(({ name }) => !name.includes('.'));
       expect(rows.map(({ name }) => name.toLowerCase()).toSorted(), heading).toEqual(
         Object.keys(shape)
@@ -89,8 +89,7 @@ describe.each(['customer', 'proposal', 'item'] as const)('the page of a %s', (na
   }));
 
   test('says when each field can be set, and which ones sort a list', () => {
-    const takenBy = (route: AppRoute | undefined) =>
-      route && 'body' in route ? Object.keys(writable(route, shapeOf(route.body))) : [];
+    const takenBy = (route: AppRoute | undefined) => (route ? Object.keys(writable(shapeOf(bodyOf(route)))) : []);
     const [created, updated] = [takenBy(routes.create), takenBy(routes.update)];
     const sorts = shapeOf(routes.list?.query).sort ?? z.never();
     expect(fields.length).toBeGreaterThan(10);

@@ -4,13 +4,13 @@ import type { Parameter, Schema } from '../../contract/openapi/document.ts';
 import {
   bodyExample,
   bodySchema,
+  creates,
   filtersOf,
   getOf,
   listReferredToBy,
   lists,
   nameFieldOf,
   operationAt,
-  operations,
   queryOf,
   recordSchema,
   schemaOf,
@@ -200,7 +200,7 @@ for (const list of lists) {
   });
 }
 
-for (const create of operations.filter(({ method }) => method === 'POST')) {
+for (const create of creates) {
   describe(`the defaults of ${create.title}`, () => {
     for (const { name, schema } of queryOf(create).filter(({ schema: given }) => given.default !== undefined)) {
       test(`${name} is ${JSON.stringify(schema.default)} by default`, async () => {

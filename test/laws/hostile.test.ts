@@ -191,5 +191,7 @@ test('a URL with a user name or a password is rejected, and the password is not 
       expect(check(body, JSON.stringify({ [field]: 'https://example.com/@ann' })).join()).not.toContain('invalid_url');
     }
   }
-  expect(writes.flatMap(({ body }) => ['website', 'imageUrl'].filter((name) => name in body.shape)).length).toBe(3);
+  expect(
+    writes.flatMap(({ body }) => ['website', 'imageUrl'].filter((name) => name in body.shape)).length,
+  ).toBeGreaterThan(2);
 });

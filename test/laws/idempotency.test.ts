@@ -1,7 +1,7 @@
 /** A repeated create creates one record. */
 import { describe, expect, test } from 'vitest';
 import { IdempotencyKey } from '../../server/entities/idempotency-key.ts';
-import { bodyExample, nameFieldOf, operations } from '../contract.ts';
+import { bodyExample, creates, nameFieldOf } from '../contract.ts';
 import { waitingStatements } from '../locks.ts';
 import { patientConnection } from '../patient.ts';
 import { storeReferred } from '../records.ts';
@@ -11,10 +11,9 @@ import type { Tenant } from '../world.ts';
 let nowMs = 0;
 // In its own database, so that no other test's statement is taken for one that waits.
 const world = useWorld({ ownDatabase: true, clock: () => (nowMs += 1000) });
-const creates = operations.filter(({ method }) => method === 'POST');
 const count = async (tenant: Tenant, path: string) => (await tenant.call('GET', `${path}?limit=100`)).body.data.length;
 
-test('every POST accepts an Idempotency-Key', () => {
+test('every create accepts an Idempotency-Key', () => {
   expect(creates.length).toBeGreaterThanOrEqual(2);
   for (const { operation } of creates)
     expect(operation.parameters.map(({ name }) => name)).toContain('Idempotency-Key');

@@ -2,7 +2,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Schema } from '../../contract/openapi/document.ts';
-import { bodyExample, bodySchema, listOf, operations, responseSchema, schemaOf } from '../contract.ts';
+import {
+  bodyExample,
+  bodySchema,
+  listOf,
+  operations,
+  responseSchema,
+  schemaOf,
+  takesBody as hasBody,
+} from '../contract.ts';
 import type { Promised } from '../contract.ts';
 import { createRecord, idParameter, oneOfEach } from '../records.ts';
 import { useWorld } from '../world.ts';
@@ -32,7 +40,8 @@ type Provoked = { applies(operation: Promised): boolean; send(situation: Situati
 
 const has = (place: string, name: string) => (operation: Promised) =>
   operation.operation.parameters.some((parameter) => parameter.in === place && parameter.name === name);
-const hasBody = ({ operation }: Promised) => operation.requestBody !== undefined;
+/** A POST to a list; any other is an action on one record. */
+const isCreate = ({ method, path }: Promised) => method === 'POST' && !path.includes(':');
 const always = () => true;
 const send = ({ tenant, operation, path, body }: Situation, headers?: Record<string, string>) =>
   tenant.call(operation.method, path, body, headers);
@@ -40,13 +49,15 @@ const send = ({ tenant, operation, path, body }: Situation, headers?: Record<str
 /** Status → which operations have it, judging by method, path, parameters and body alone, and how to provoke it. */
 const provoked: Record<number, Provoked> = {
   200: {
-    applies: (operation) => operation.method !== 'POST' || has('query', 'onConflict')(operation),
+    applies: (operation) =>
+      isCreate(operation) ? has('query', 'onConflict')(operation) : operation.method !== 'DELETE',
     async send({ tenant, operation, path, body }) {
-      if (operation.method !== 'POST') return tenant.call(operation.method, path, body);
+      if (!isCreate(operation)) return tenant.call(operation.method, path, body);
       return tenant.call('POST', `${path}?onConflict=return`, { ...body, externalId: 'external-0' });
     },
   },
-  201: { applies: ({ method }) => method === 'POST', send },
+  201: { applies: isCreate, send },
+  204: { applies: ({ method }) => method === 'DELETE', send },
   304: {
     applies: has('header', 'If-None-Match'),
     send: (situation) => send(situation, { 'if-none-match': '*' }),
@@ -72,9 +83,9 @@ const provoked: Record<number, Provoked> = {
     applies: has('header', 'If-Match'),
     send({ body, ...situation }) {
       // A create with onConflict=update changes the record with its externalId.
-      const isCreate = situation.operation.method === 'POST';
-      const query = isCreate ? '?onConflict=update' : '';
-      const sent = { ...body, ...(isCreate && { externalId: 'external-0' }) };
+      const isUpsert = isCreate(situation.operation);
+      const query = isUpsert ? '?onConflict=update' : '';
+      const sent = { ...body, ...(isUpsert && { externalId: 'external-0' }) };
       return send({ ...situation, path: situation.path + query, body: sent }, { 'if-match': '"other"' });
     },
   },

@@ -4,7 +4,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ScopedEntityManager } from '../../server/database/tenant.ts';
 import { AuditEvent } from '../../server/entities/audit-event.ts';
 import { ApiKey } from '../../server/entities/organization.ts';
-import { bodyExample, lists, operations } from '../contract.ts';
+import { bodyExample, getOf, listOf, lists, operations, takesBody } from '../contract.ts';
 import { createRecord, idParameter, oneOfEach, rejection } from '../records.ts';
 import { useWorld } from '../world.ts';
 
@@ -29,8 +29,9 @@ describe('tenancy', () => {
       const name = idParameter(operation);
       const foreign = ids[name] ?? '';
       const unknown = `${foreign.slice(0, -4)}0000`;
-      const body = operation.operation.requestBody ? bodyExample(operation) : undefined;
-      const before = await theirs.call('GET', path.replace(`:${name}`, foreign));
+      const body = takesBody(operation) ? bodyExample(operation) : undefined;
+      const record = getOf(listOf(operation) ?? operation).path.replace(`:${name}`, foreign);
+      const before = await theirs.call('GET', record);
       expect(before.status).toBe(200);
       const responses = await Promise.all(
         [foreign, unknown, 'nonsense', `${foreign.slice(0, 3)}_`].map((id) =>
@@ -40,7 +41,7 @@ describe('tenancy', () => {
       const [first, ...others] = responses.map(({ text }) => withoutRequestId(text));
       expect(responses.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
       for (const other of others) expect(other).toBe(first);
-      expect((await theirs.call('GET', path.replace(`:${name}`, foreign))).text).toBe(before.text);
+      expect((await theirs.call('GET', record)).text).toBe(before.text);
       const asAnother = foreign.replace(/^.../, foreign.startsWith('cus') ? 'itm' : 'cus');
       expect((await theirs.call(method, path.replace(`:${name}`, asAnother), body)).status).toBe(404);
       // The number that it stands for has more than 128 bits, of which the last 128 are those of the record.
@@ -48,7 +49,7 @@ describe('tenancy', () => {
       expect(beyond).not.toBe(foreign);
       expect((await theirs.call(method, path.replace(`:${name}`, beyond), body)).status).toBe(404);
       // The same request is accepted from the organization that owns the record.
-      expect((await theirs.call(method, path.replace(`:${name}`, foreign), body)).status).toBe(200);
+      expect((await theirs.call(method, path.replace(`:${name}`, foreign), body)).status).toBeLessThan(300);
     });
   }
 

@@ -7,7 +7,7 @@ import { problem } from '../../contract/problem.ts';
 import { problemCatalog } from '../../contract/problems/catalog.ts';
 import type { ProblemCode } from '../../contract/problems/catalog.ts';
 import { v1 } from '../../contract/v1.ts';
-import { operationsOf } from '../../contract/operations.ts';
+import { bodyOf, operationsOf } from '../../contract/operations.ts';
 import { rateHeaders } from '../answers.ts';
 import { expand } from './expand.ts';
 
@@ -84,14 +84,15 @@ describe.each([
   });
 
   test('has examples of requests that the contract accepts', () => {
-    for (const one of routes.filter(({ method }) => method !== 'get')) {
+    for (const one of routes) {
       const { required, content = {} } = operationAt(document, one).requestBody ?? {};
       const patch = one.method === 'patch' ? ['application/merge-patch+json'] : [];
-      expect([required, ...Object.keys(content)], one.place).toEqual([true, 'application/json', ...patch]);
+      const expected = bodyOf(one.route) ? [true, 'application/json', ...patch] : [undefined];
+      expect([required, ...Object.keys(content)], one.place).toEqual(expected);
       for (const { example } of Object.values(content)) {
         const { error } = z.instanceof(z.ZodType).parse(Reflect.get(one.route, 'body')).safeParse(example);
         expect(error, one.place).toBeUndefined();
-        expect(Object.keys(Object(example)).length, one.place).toBeGreaterThan(2);
+        expect(Object.keys(Object(example)).length, one.place).toBeGreaterThan(0);
       }
     }
   });
@@ -121,7 +122,7 @@ describe.each([
   test('has complete example responses that match the contract', () => {
     for (const one of routes) {
       for (const [status, response] of Object.entries(operationAt(document, one).responses)) {
-        if (Number(status) >= 400 || status === '304') continue;
+        if (Number(status) >= 400 || ['204', '304'].includes(status)) continue;
         const example = response.content?.['application/json']?.example;
         const schema = z.instanceof(z.ZodType).parse(Reflect.get(one.route.responses, status));
         expect(schema.parse(example), `${one.place} ${status}`).toEqual(example);
@@ -153,7 +154,7 @@ describe.each([
         if (/^(429|503)$/.test(status)) expected.push('Retry-After');
         if (status === '401') expected.push('WWW-Authenticate');
         if (status === '201') expected.push('Location');
-        if (status.startsWith('2') && one.path.endsWith('}')) expected.push('ETag');
+        if (/^20[01]$/.test(status) && one.path.endsWith('}')) expected.push('ETag');
         if (status.startsWith('2') && 'cursor' in Object(Reflect.get(Object(one.route.query), 'shape')))
           expected.push('Link');
         expect(description, `${one.place} ${status}`).toBeTruthy();
