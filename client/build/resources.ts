@@ -1,6 +1,6 @@
 /**
  * The contract as no-code tools see it: resources, their steps and their fields, with labels, help and samples. The
- * packages for n8n and Zapier are built from this, so a new field, list, get, create or update reaches both.
+ * packages for n8n and Zapier are built from this, so a new field or operation reaches both.
  */
 import type { Document, Operation, Schema } from '../../contract/openapi/document.ts';
 import { labelOf } from '../../contract/openapi/label.ts';
@@ -38,25 +38,22 @@ export type Resource = {
 /** Parameters that tools set on their own, to read page by page and choose the order. */
 const ofPaging = new Set(['limit', 'cursor', 'sort']);
 
-const isOfRecord = /^\/v1\/(\w+)\/\{\w+\}$/;
-
 /** The resources of the document: each path that lists records, and the operations beside it. */
 export function resourcesOf(document: Document): Resource[] {
-  const names = Object.keys(document.paths).flatMap((path) => isOfRecord.exec(path)?.[1] ?? []);
+  const names = Object.keys(document.paths).flatMap((path) => /^\/v1\/(\w+)\/\{\w+\}$/.exec(path)?.[1] ?? []);
   return names.map((name) => resourceOf(name, document));
 }
 
 function resourceOf(name: string, document: Document): Resource {
-  const { paths } = document;
-  const recordPath = Object.keys(paths).find((path) => isOfRecord.exec(path)?.[1] === name) ?? '';
-  const operations = { ...prefixed(paths[`/v1/${name}`], ''), ...prefixed(paths[recordPath], 'one ') };
+  const operations = operationsBelow(`/v1/${name}`, document);
   const steps = Object.fromEntries(
-    Object.entries(stepNames).flatMap(([method, step]) => {
-      const operation = operations[method];
-      return operation ? [[step, stepOf(method, `/v1/${name}`, operation, document)]] : [];
+    Object.entries(operations).map(([place, operation]) => {
+      const step = stepNames[place];
+      if (step === undefined) throw new Error(`No-code tools have no step for ${operation.operationId}.`);
+      return [step, stepOf(place, `/v1/${name}`, operation, document)];
     }),
   );
-  const { get: list, post: create, 'one get': get } = operations;
+  const { GET: list, POST: create, 'GET /{id}': get } = operations;
   if (!list || !get) throw new Error(`${name} cannot be listed and read.`);
   const singular = get.operationId.replace('get', '');
   const record = fieldsOf(responseOf(get).schema, document);
@@ -76,11 +73,19 @@ function resourceOf(name: string, document: Document): Resource {
   };
 }
 
-/** What the tools offer; any other operation of the contract is for programs. */
-const stepNames: Record<string, string> = { get: 'list', 'one get': 'get', post: 'create', 'one patch': 'update' };
+const stepNames: Record<string, string> = { GET: 'list', 'GET /{id}': 'get', POST: 'create', 'PATCH /{id}': 'update' };
 
-const prefixed = (methods: Record<string, Operation> = {}, prefix: string): Record<string, Operation> =>
-  Object.fromEntries(Object.entries(methods).map(([method, operation]) => [prefix + method, operation]));
+/** The operations of a resource by method and what follows its path: `GET`, `PATCH /{id}`. */
+function operationsBelow(root: string, { paths }: Document): Record<string, Operation> {
+  const own = Object.entries(paths).filter(([path]) => `${path}/`.startsWith(`${root}/`));
+  const named = own.flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => [
+      `${method.toUpperCase()} ${path.slice(root.length).replace(/\{\w+\}/, '{id}')}`.trim(),
+      operation,
+    ]),
+  );
+  return Object.fromEntries(named);
+}
 
 const parameterOf = ({ parameters }: Operation, name: string) => parameters.find((one) => one.name === name);
 const choicesOf = (operation: Operation, name: string) => (parameterOf(operation, name)?.schema.enum ?? []).map(String);
@@ -91,15 +96,16 @@ function responseOf({ operationId, responses }: Operation): { schema: Schema; ex
   return content;
 }
 
-function stepOf(method: string, path: string, operation: Operation, document: Document): Step {
+function stepOf(place: string, root: string, operation: Operation, document: Document): Step {
   const { summary, description, parameters, requestBody } = operation;
+  const [method = '', rest = ''] = place.split(' ');
   const [body] = Object.values(requestBody?.content ?? {});
   const filters = parameters.filter(
     (one) => one.in === 'query' && !ofPaging.has(one.name) && one.name !== 'onConflict',
   );
   return {
-    method: method.replace('one ', '').toUpperCase(),
-    path: method.startsWith('one ') ? `${path}/{id}` : path,
+    method,
+    path: root + rest,
     summary,
     // Details of HTTP follow in later sentences.
     description: firstSentence(description),
