@@ -35,7 +35,7 @@ export function renderSample(route: AppRoute, sample: Sample): string {
   return [
     ['bash curl tab', curl(sample)],
     ['ts tab', typescript(route, sample)],
-    ['python tab', python(sample)],
+    ['python tab', python(route, sample)],
   ]
     .map(([info, text]) => `\`\`\`${info}\n${text}\n\`\`\``)
     .join('\n\n');
@@ -58,13 +58,20 @@ function curl(sample: Sample): string {
 
 function typescript(route: AppRoute, { ids, query, body }: Sample): string {
   const [resource, name] = clientNameOf(route);
-  const record = resource.replace(/s$/, '');
   const values = [...ids, ...[body ?? query].filter(hasKeys)];
   const call = `client.${resource}.${name}(${values.map(literal).join(', ')})`;
   return `import { createClient } from '@proposal-api/client';
 
 const client = createClient({ baseUrl: '${exampleUrl}', apiKey: process.env.API_KEY ?? '' });
-${name === 'list' ? `for await (const ${record} of ${call}) console.log(${record});` : `const ${record} = await ${call};\nconsole.log(${record});`}`;
+${shown(route, call)}`;
+}
+
+/** What TypeScript does with the result of the call, if there is one. */
+function shown(route: AppRoute, call: string): string {
+  const [resource, name] = clientNameOf(route);
+  const record = resource.replace(/s$/, '');
+  if (name === 'list') return `for await (const ${record} of ${call}) console.log(${record});`;
+  return 204 in route.responses ? `await ${call};` : `const ${record} = await ${call};\nconsole.log(${record});`;
 }
 
 /** The names of this operation in the client: `['customers', 'list']`. */
@@ -74,7 +81,7 @@ function clientNameOf(route: AppRoute): [string, string] {
   throw new Error(`The contract has no operation at ${route.path}.`);
 }
 
-function python({ method, path, query, body }: Sample): string {
+function python({ responses }: AppRoute, { method, path, query, body }: Sample): string {
   const given = [
     `"${exampleUrl}${path}",`,
     hasKeys(query) && `params=${pythonLiteral(query)},`,
@@ -90,8 +97,7 @@ response = requests.${method.toLowerCase()}(
 ${given.flatMap((line) => (line === false ? [] : [`    ${line}`])).join('\n')}
 )
 if not response.ok:
-    raise SystemExit(response.text)
-print(response.json())`;
+    raise SystemExit(response.text)${204 in responses ? '' : '\nprint(response.json())'}`;
 }
 
 const hasKeys = (value: unknown): boolean => Object.keys(Object(value)).length > 0;
