@@ -241,37 +241,51 @@ test.runIf(existsSync(programs.systemd))('systemd accepts the unit', async () =>
   expect(stdout + stderr).toBe('');
 });
 
-test.runIf(existsSync(programs.promtool))('Prometheus loads the alert rules, and fires one', async () => {
-  const rules = join(folder, 'alerts.yaml');
-  await writeFile(rules, read('alerts.yaml'));
-  const tests = join(folder, 'alerts.test.yaml');
-  await writeFile(
-    tests,
-    JSON.stringify({
-      rule_files: [rules],
-      evaluation_interval: '1m',
-      tests: [
-        {
-          interval: '1m',
-          input_series: [{ series: 'rate_limit_shared{job="proposal-api", instance="api-1"}', values: '0x10' }],
-          alert_rule_test: [
-            {
-              eval_time: '6m',
-              alertname: 'ProposalApiRateLimitNotShared',
-              exp_alerts: [
-                {
-                  exp_labels: { job: 'proposal-api', instance: 'api-1' },
-                  exp_annotations: {
-                    summary: 'Redis is unavailable: each process of api-1 enforces the limit on its own.',
-                  },
-                },
-              ],
-            },
-          ],
-        },
+describe.runIf(existsSync(programs.promtool))('Prometheus', () => {
+  const rules = () => join(folder, 'alerts.yaml');
+  beforeAll(() => writeFile(rules(), read('alerts.yaml')));
+
+  /** By name: the samples of a series, one a minute. */
+  type Series = Record<string, string>;
+
+  /** Evaluates the rules for the series of each instance, and expects the alert for those that have a summary. */
+  async function expectAlert(alertname: string, minutes: number, instances: Record<string, [Series, string?]>) {
+    const labelsOf = (instance: string) => ({ job: 'proposal-api', instance });
+    const input = Object.entries(instances).flatMap(([instance, [series]]) =>
+      Object.entries(series).map(([name, values]) => {
+        return { series: `${name}{job="proposal-api", instance="${instance}"}`, values };
+      }),
+    );
+    const expected = Object.entries(instances).flatMap(([instance, [, summary]]) =>
+      summary === undefined ? [] : [{ exp_labels: labelsOf(instance), exp_annotations: { summary } }],
+    );
+    const alert = { eval_time: `${minutes}m`, alertname, exp_alerts: expected };
+    const tests = [{ interval: '1m', input_series: input, alert_rule_test: [alert] }];
+    const path = join(folder, 'alerts.test.yaml');
+    await writeFile(path, JSON.stringify({ rule_files: [rules()], evaluation_interval: '1m', tests }));
+    expect((await run(programs.promtool, ['test', 'rules', path])).stdout).toContain('SUCCESS');
+  }
+
+  test('loads the alert rules', async () => {
+    expect((await run(programs.promtool, ['check', 'rules', rules()])).stdout).toContain('SUCCESS: 6 rules found');
+  });
+
+  test('alerts on a rate limit that is not shared', () =>
+    expectAlert('ProposalApiRateLimitNotShared', 6, {
+      'api-1': [
+        { rate_limit_shared: '0x10' },
+        'Redis is unavailable: each process of api-1 enforces the limit on its own.',
       ],
-    }),
-  );
-  expect((await run(programs.promtool, ['check', 'rules', rules])).stdout).toContain('SUCCESS: 6 rules found');
-  expect((await run(programs.promtool, ['test', 'rules', tests])).stdout).toContain('SUCCESS');
+      'api-2': [{ rate_limit_shared: '1x10' }],
+    }));
+
+  test('alerts on a machine that does not respond, or whose workers have all ended', () =>
+    expectAlert('ProposalApiDown', 3, {
+      'api-1': [{ up: '1x10', http_requests_in_flight: '0x10', http_requests_total: '5x10' }],
+      'api-2': [{ up: '0x10' }, 'api-2 does not respond.'],
+      'api-3': [
+        { up: '1x10', http_requests_in_flight: '0 stale', http_requests_total: '5x10' },
+        'api-3 does not respond.',
+      ],
+    }));
 });
