@@ -186,10 +186,10 @@ describe('GET /metrics', () => {
 
   test('shows the event loop’s delay, and whether the rate limit is shared', async () => {
     const samples = await scrape();
-    expect(samples).toMatchObject({ rate_limit_shared: 1, rate_limit_fallbacks: 7 });
+    expect(samples).toMatchObject({ rate_limit_shared: 1, rate_limit_fallbacks: 7, sync_lag_seconds: 0 });
     expect(samples.nodejs_eventloop_lag_p99_seconds).toBeGreaterThanOrEqual(0);
     const alone = createMetrics();
-    alone.measure({ pools: {}, knownKeys: () => 0, inFlight: () => 0 });
+    alone.measure({ pools: {}, knownKeys: () => 0, inFlight: () => 0, syncLag: () => 0 });
     expect(await alone.register.metrics()).not.toContain('rate_limit');
   });
 
@@ -197,13 +197,14 @@ describe('GET /metrics', () => {
     const totals = createTotals();
     for (const [id, shared] of [true, false].entries()) {
       const worker = createMetrics(() => ({ shared, fallbacks: 2 }));
-      worker.measure({ pools: {}, knownKeys: () => 3, inFlight: () => 4 });
+      worker.measure({ pools: {}, knownKeys: () => 3, inFlight: () => 4, syncLag: () => 8 });
       worker.webhooks.measure(() => ({ pending: 5, lagSeconds: 6, failingEndpoints: 7 }));
       totals.receive(id, await worker.register.getMetricsAsJSON());
     }
     const text = await totals.read();
     const expected = {
       http_requests_in_flight: 8,
+      sync_lag_seconds: 8,
       rate_limit_shared: 0,
       rate_limit_fallbacks: 4,
       webhook_events_pending: 5,
@@ -216,7 +217,7 @@ describe('GET /metrics', () => {
   test('of a worker that has ended keep its counts, once, and drop its gauges', async () => {
     const worker = createMetrics();
     worker.observe({ operation: 'getMe', status: 200 });
-    worker.measure({ pools: {}, knownKeys: () => 3, inFlight: () => 0 });
+    worker.measure({ pools: {}, knownKeys: () => 3, inFlight: () => 0, syncLag: () => 0 });
     const totals = createTotals();
     for (const id of [1, 2]) totals.receive(id, await worker.register.getMetricsAsJSON());
     totals.end(1);

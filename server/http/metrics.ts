@@ -17,6 +17,8 @@ type Measured = {
   /** How many keys are in the cache. */
   knownKeys: () => number;
   inFlight: () => number;
+  /** In seconds. */
+  syncLag: () => number;
 };
 /** Of a shared rate limit; undefined if each process has its own. */
 type LimiterStatus = (() => { shared: boolean; fallbacks: number }) | undefined;
@@ -87,7 +89,8 @@ const gauges =
       },
     });
 
-function addGauges(register: Registry, { pools, knownKeys, inFlight }: Measured, limiter: LimiterStatus): void {
+function addGauges(register: Registry, measured: Measured, limiter: LimiterStatus): void {
+  const { pools, knownKeys, inFlight, syncLag } = measured;
   const gauge = gauges(register);
   gauge('http_requests_in_flight', 'Requests in flight.', inFlight);
   const poolGauge = (name: string, help: string, read: (pool: pg.Pool) => number) =>
@@ -104,6 +107,8 @@ function addGauges(register: Registry, { pools, knownKeys, inFlight }: Measured,
   poolGauge('database_pool_idle', 'Idle connections.', ({ idleCount }) => idleCount);
   poolGauge('database_pool_waiting', 'Requests waiting for a connection.', ({ waitingCount }) => waitingCount);
   gauge('key_cache_keys', 'API keys in the cache.', knownKeys);
+  // The maximum, because each worker sees the same database.
+  gauge('sync_lag_seconds', 'How long syncs and webhooks have been waiting for a transaction.', syncLag, 'max');
   // Without Redis, an alert on a limit that is not shared would never end.
   if (!limiter) return;
   gauge(

@@ -18,10 +18,10 @@ export const syncBound = `select case when pg_is_in_recovery() then pg_current_x
     else date_trunc('milliseconds', least(now(), min(xact_start))) end as at from pg_stat_activity
   where ${awaited}`;
 
-/** The oldest transaction that the bound waits for, if it began more than `$1` seconds ago. */
+/** The oldest transaction that the bound waits for, other than this one. */
 export const oldestTransaction = `select pid, application_name as application, xact_start::text as "startedAt",
-    round(extract(epoch from now() - xact_start) / 60)::int as minutes
-  from pg_stat_activity where ${awaited} and xact_start < now() - make_interval(secs => $1) order by xact_start limit 1`;
+    extract(epoch from now() - xact_start)::float as seconds
+  from pg_stat_activity where ${awaited} and xact_start < now() order by xact_start limit 1`;
 
 /** The same on the given connection; read the changes in a later statement. */
 export async function syncBoundOf(client: Pick<pg.ClientBase, 'query'>): Promise<string> {

@@ -267,7 +267,7 @@ describe.runIf(existsSync(programs.promtool))('Prometheus', () => {
   }
 
   test('loads the alert rules', async () => {
-    expect((await run(programs.promtool, ['check', 'rules', rules()])).stdout).toContain('SUCCESS: 6 rules found');
+    expect((await run(programs.promtool, ['check', 'rules', rules()])).stdout).toContain('SUCCESS: 7 rules found');
   });
 
   test('alerts on a rate limit that is not shared', () =>
@@ -277,6 +277,15 @@ describe.runIf(existsSync(programs.promtool))('Prometheus', () => {
         'Redis is unavailable: each process of api-1 enforces the limit on its own.',
       ],
       'api-2': [{ rate_limit_shared: '1x10' }],
+    }));
+
+  test('alerts on a transaction that syncs and webhooks wait for', () =>
+    expectAlert('ProposalApiSyncsLate', 15, {
+      'api-1': [
+        { sync_lag_seconds: '0+60x20' },
+        'Syncs and webhooks wait for a transaction that has been open for 900 seconds.',
+      ],
+      'api-2': [{ sync_lag_seconds: '0 60 120 180 240 300 360 0x20' }],
     }));
 
   test('alerts on a machine that does not respond, or whose workers have all ended', () =>

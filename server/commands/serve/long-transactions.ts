@@ -6,7 +6,12 @@ import { oldestTransaction } from '../../records/sync-bound.ts';
 
 export const longTransactionMinutes = 15;
 
-type Found = { pid: number; application: string; startedAt: string; minutes: number };
+type Found = { pid: number; application: string; startedAt: string; seconds: number };
+
+export type LongTransactions = Background & {
+  /** How long ago the oldest one began, as of the last check. */
+  lagSeconds: () => number;
+};
 
 /** Warns once of each. */
 export function warnOfLongTransactions(
@@ -14,17 +19,20 @@ export function warnOfLongTransactions(
   warn: (message: string) => void,
   onError: (error: unknown) => void,
   { everyMs = 60_000, afterSeconds = longTransactionMinutes * 60 } = {},
-): Background {
+): LongTransactions {
   const background = createBackground(onError);
   let told: string | undefined;
+  let lagSeconds = 0;
   background.every(everyMs, async () => {
-    const [found] = (await pool.query<Found>(oldestTransaction, [afterSeconds])).rows;
-    if (!found || found.startedAt === told) return;
+    const [found] = (await pool.query<Found>(oldestTransaction)).rows;
+    lagSeconds = found?.seconds ?? 0;
+    if (!found || lagSeconds < afterSeconds || found.startedAt === told) return;
     told = found.startedAt;
-    const { pid, application, minutes } = found;
+    const { pid, application } = found;
+    const minutes = Math.round(lagSeconds / 60);
     warn(
       `Syncs and webhooks wait for a transaction that began ${minutes} minutes ago: application "${application}", process ${pid} of PostgreSQL. Let it end, or run: select pg_terminate_backend(${pid})`,
     );
   });
-  return background;
+  return { ...background, lagSeconds: () => lagSeconds };
 }

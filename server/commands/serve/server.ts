@@ -109,10 +109,10 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   );
   limitConnections(server, { mostOfNetwork, trustedProxies, warn });
   const responses = trackResponses(server);
-  const { pool, reads, writes, control, signIns } = database;
+  const { pool: orm, reads, writes, control, signIns } = database;
   metrics?.webhooks.measure(work.webhooks.backlog);
-  const inFlight = () => responses.inFlight().length;
-  metrics?.measure({ pools: { reads, writes, orm: pool, control, signIns }, knownKeys: () => keys.size, inFlight });
+  const [inFlight, syncLag] = [() => responses.inFlight().length, work.transactions.lagSeconds];
+  metrics?.measure({ pools: { reads, writes, orm, control, signIns }, knownKeys: () => keys.size, inFlight, syncLag });
   rejectUnparsed(server, responses, { publicUrl: url, log });
   adopt(app, kinds);
   attach(server, options.tracing?.traced(app) ?? app);
