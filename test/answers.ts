@@ -181,7 +181,7 @@ function problemBreaks({ method, headers, body }: SentAnswer): string[] {
   return [
     ...(headers['x-request-id'] === undefined ? ['the header X-Request-Id is missing'] : []),
     ...(type === 'application/problem+json' ? [] : [`the media type is ${type}`]),
-    ...(method === 'HEAD' ? [] : complaints('openapi#/components/schemas/Problem', JSON.parse(body))),
+    ...(method === 'HEAD' || body === '' ? [] : complaints('openapi#/components/schemas/Problem', JSON.parse(body))),
   ];
 }
 
