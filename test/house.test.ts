@@ -146,10 +146,11 @@ function quoted(text: string): string[] {
 
 /** The statements that could reach records of any organization. */
 const withoutOrganization = (text: string) =>
-  quoted(text).filter(
-    (sql) =>
-      /^[\s(]*(?:select|insert|update|delete|with|from|join|copy|truncate)\b/i.test(sql) && !namesOrganization(sql),
-  );
+  quoted(text)
+    .map((sql) => sql.replaceAll(/\/\*.*?\*\/|--[^\n]*/gs, ''))
+    .filter((sql) => statement.test(sql) && !namesOrganization(sql));
+const statement =
+  /^[\s(]*(?:select|insert|update|delete|with|from|join|copy|truncate|table|merge|declare|explain|prepare)\b/i;
 
 /** The layers of the server, lowest first: a folder imports from lower layers, never from its own layer or a higher one. */
 const layers = [
@@ -215,6 +216,7 @@ const ofManyOrganizations: Readonly<Record<string, number>> = {
   'server/accounts/password-links.ts': 1, // the same
   'server/accounts/sessions.ts': 3, // the same
   'server/keys/key-row.ts': 1, // a key is looked up before its organization is known
+  'server/keys/last-uses.ts': 1, // keys of many organizations, each with its own
   'server/database/backup.ts': 2, // all of them
   'server/database/uploaded-files.ts': 2, // files of all of them, in one folder
   'server/commands/serve/retention.ts': 1, // what has expired
@@ -505,6 +507,17 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
       'server/webhooks/k.ts': `const text = 'select name from ' + table + ' where $1::uuid is not null';`,
       'server/webhooks/j.ts': 'const text = `copy customers to stdout`;',
       'server/records/c.ts': 'const text = `delete from audit_events where organization_id is distinct from ?`;',
+      'server/webhooks/m.ts': 'const text = `/* all */ select * from webhook_turns`;',
+      'server/webhooks/n.ts': 'const text = `-- all\nselect * from webhook_turns`;',
+      'server/webhooks/o.ts': 'const text = `table webhook_turns`;',
+      'server/webhooks/p.ts': 'const text = `declare c cursor for select * from webhook_turns`;',
+      'server/webhooks/q.ts':
+        'const text = `merge into webhook_turns t using json_to_recordset($1) r on r.id = t.id when matched then delete`;',
+      'server/webhooks/r.ts': "const text = ['select *', 'from', 'webhook_turns'].join(' ');",
+      'server/webhooks/s.ts':
+        'const text = `select * from webhook_turns t where t.organization_id = t.organization_id`;',
+      'server/webhooks/t.ts':
+        'const text = `select d.id from webhook_deliveries d join webhook_endpoints e on e.organization_id = d.organization_id where d.organization_id = e.organization_id`;',
     },
   },
   'a transaction takes no second connection: ten of them would deadlock a pool of ten': {

@@ -32,7 +32,7 @@ const ownedTables = entities.map(({ meta }) => meta.tableName).filter((name) => 
 /** One of these tables, or `${}` in the source of a statement, unless a condition from elsewhere follows. */
 const tableNamed = new RegExp(
   [
-    String.raw`(?:\b(?:from|join|update|into|using|copy|truncate)(?: only)?|(?<=\bfrom [^()]*),) (?:public\.)?`,
+    String.raw`(?:\b(?:from|join|update|into|using|copy|truncate|table)(?: only)?|(?<=\bfrom [^()]*),) (?:public\.)?`,
     String.raw`(?:(?:${ownedTables.join('|')})(?!\w)|\$\{\}(?!\w|(?: [a-z])?[)\s]*$)|$)(?!(?: \w+)? where \$\{\})`,
   ].join(''),
   'gi',
@@ -60,8 +60,17 @@ function hasAlternative(sql: string): boolean {
   return withAlternative.test(rest);
 }
 
+/** Two rows of the same organization, whichever that is. */
+const betweenRows = /\b(\w+)\.organization_id = (?!\1\b)\w+\.organization_id\b/gi;
+const ofOneRow = /\b(\w+)\.organization_id = \1\.organization_id\b/gi;
+/** Of another statement, to whose rows it may compare. */
+const isPart = (sql: string) => /^ ?(?:\(|from\b|join\b)/i.test(sql);
+const endsOpen = /\b(?:from|join|into) ?$/i;
+
 /** Whether a statement compares the organization for each of its tables, without an alternative. */
 export function namesOrganization(text: string): boolean {
-  const sql = text.replaceAll('"', '').replaceAll(/\s+/g, ' ');
-  return countOf(sql, compared) >= countOf(sql, tableNamed) && !hasAlternative(sql);
+  const sql = text.replaceAll('"', '').replaceAll(/\s+/g, ' ').replaceAll(ofOneRow, 'true');
+  const [tables, comparisons] = [countOf(sql, tableNamed), countOf(sql, compared)];
+  const isRooted = tables === 0 || isPart(sql) || comparisons > countOf(sql, betweenRows);
+  return comparisons >= tables && isRooted && !endsOpen.test(sql) && !hasAlternative(sql);
 }
