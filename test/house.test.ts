@@ -232,6 +232,14 @@ const minters = [
   'server/entities/owned.ts',
   'server/database/orm.ts', // compares it with that of each change
 ];
+/** Where organizations are found by anything but a key, a session or what belongs to one, and databases are opened. */
+const finders = [
+  'server/accounts/organizations.ts', // where they are created and listed
+  'server/commands/', // whose caller has the whole database
+  'server/database/', // opens it
+  'server/demo/demo.ts', // the demo organization
+  'server/uploads/worker.ts', // in a thread of its own, that of the upload
+];
 /** Where a cast states what the compiler cannot know; any of them could create an id of another organization. */
 const unchecked = [
   'server/api/list.ts', // a filter takes the type of its own parameter
@@ -624,6 +632,20 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
       'server/records/a.ts': 'Object(em.getFilterParams(organizationFilter)).id = body.organizationId;',
     },
   },
+  'no request finds an organization other than its own': {
+    law: word(
+      /\borm\s*\??\.\s*em\b|\borm\s*\[|=\s*[\w.]+\.orm\s*;|\borm\s*:\s*\{|\b(?:listOrganizations|openDatabase|withConnection)\b/,
+      ['server/'],
+      finders,
+    ),
+    broken: {
+      'server/web/settings/a.ts': 'const other = await context.database.orm.em.fork().findOne(Organization, { slug });',
+      'server/web/settings/b.ts': 'const { em } = context.database.orm;',
+      'server/web/settings/c.ts': 'const { orm: { em } } = context.database;',
+      'server/web/settings/d.ts': `import { listOrganizations } from '../../accounts/organizations.ts';`,
+      'server/mcp/a.ts': `const { openDatabase } = await import('../database/orm.ts');`,
+    },
+  },
   'a cast that bypasses the compiler is listed, with its reason': {
     law: word(/\bas never\b|\bas unknown as\b/, ['server/'], unchecked),
     broken: {
@@ -791,6 +813,7 @@ describe('the source', () => {
       [/\.query\s*(?:<[^()]*>)?\(|\binBatches\b/, rawSql],
       [/ = new (?:Weak)?(?:Map|Set)(?:<.*>)?\(\)|^let |: .+\[\] = \[\]/m, caches],
       [/\bsetFilterParams\(/, binders],
+      [/\borm\.em\b|\b(?:openDatabase|withConnection)\b/, finders],
       [/database\/scope\.ts|'\.\/scope\.ts/, statementFiles],
       [/\bas OrganizationId\b|\bgetFilterParams\(/, minters],
       [/\bas never\b|\bas unknown as\b/, unchecked],
