@@ -47,7 +47,7 @@ function requireJson(request: Request): void {
   if (isEncoded(request)) throw new Problem('unsupported_media_type', { contentEncoding: true });
 }
 
-/** For an operation that takes none: some tools send `{}` with a GET. Any other body would be silently ignored, so it is rejected. */
+/** For an operation that takes none. Some tools send `{}` with a GET; any other body would be ignored, so it is rejected. */
 export async function requireNoBody(request: Request): Promise<void> {
   const isReadable = lengthOf(request) <= longBytes && !isEncoded(request);
   const bytes = isReadable ? await bytesOf(request).catch(ignoreFailure) : undefined;
