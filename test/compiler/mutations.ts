@@ -284,7 +284,7 @@ export const published: Omit<Mutation, 'caught'>[] = [
 export const generatedOtherwise: Omit<Mutation, 'caught' | 'file'>[] = [
   {
     what: 'an operation less',
-    from: `    create: { method: 'POST', path: '/v1/items', headers: ['idempotency-key'] },`,
+    from: `    create: { method: 'POST', path: '/v1/items', body: true, headers: ['idempotency-key'] },`,
     to: '',
   },
   { what: 'another path', from: `'/v1/proposals/:proposalId'`, to: `'/v1/proposal/:proposalId'` },
