@@ -176,12 +176,12 @@ function contentBreaks(answer: SentAnswer, response: Response, pointer: string):
   ];
 }
 
-function problemBreaks({ method, headers, body }: SentAnswer): string[] {
+function problemBreaks({ method, status, headers, body }: SentAnswer): string[] {
   const type = headers['content-type']?.split(';', 1)[0] ?? 'none';
   return [
     ...(headers['x-request-id'] === undefined ? ['the header X-Request-Id is missing'] : []),
     ...(type === 'application/problem+json' ? [] : [`the media type is ${type}`]),
-    ...(method === 'HEAD' || body === '' ? [] : complaints('openapi#/components/schemas/Problem', JSON.parse(body))),
+    ...(method === 'HEAD' || status === 204 ? [] : complaints('openapi#/components/schemas/Problem', JSON.parse(body))),
   ];
 }
 
