@@ -154,7 +154,7 @@ const statement =
 
 /** The layers of the server, lowest first: a folder imports from lower layers, never from its own layer or a higher one. */
 const layers = [
-  ['entities/', 'problems/', 'embedded/', 'config.ts', 'files.ts', 'start.ts', 'unknown.d.ts'],
+  ['entities/', 'problems/', 'embedded/', 'config.ts', 'files.ts', 'node-http.ts', 'start.ts', 'unknown.d.ts'],
   ['database/', 'text/', 'outgoing/', 'limits/'],
   ['records/'],
   ['import/', 'keys/', 'accounts/'],
@@ -421,6 +421,17 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
     broken: {
       'server/api/a.ts': `import type { Database } from '../database/orm.ts';`,
       'server/api/b.ts': `import pg from 'pg';`,
+    },
+  },
+  'nothing imports node:http, except its types': {
+    law: imports(
+      ['server/'],
+      'that would load all of fetch; use node-http.ts',
+      ({ from, typeOnly }) => typeOnly || from !== 'node:http',
+    ),
+    broken: {
+      'server/http/a.ts': `import { createServer } from 'node:http';`,
+      'server/outgoing/a.ts': `const http = await import('node:http');`,
     },
   },
   'only server/http and server/web import Express': {

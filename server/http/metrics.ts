@@ -1,9 +1,9 @@
 /** Prometheus metrics, derived from log lines and the pools, so they cost requests next to nothing. */
-import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type pg from 'pg';
 import type { Aggregator } from 'prom-client';
 import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { createServer } from '../node-http.ts';
 import { addressOf, listen } from './listen.ts';
 import type { Log } from './log.ts';
 import type { SendResult } from '../outgoing/send.ts';

@@ -1,8 +1,9 @@
 /** Sends requests to URLs that others chose, such as webhooks, at addresses resolved and checked for each connection. */
 import type { LookupAddress } from 'node:dns';
-import http from 'node:http';
+import type http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
+import { Agent, request } from '../node-http.ts';
 import { ForbiddenAddress } from './addresses.ts';
 import type { Destinations } from './addresses.ts';
 import { reasons, sentenceOf } from './reasons.ts';
@@ -34,7 +35,7 @@ export type Sender = ReturnType<typeof createSender>;
  */
 export function createSender(destinations: Destinations, limits: SendLimits = sendLimits) {
   const options = { keepAlive: true, timeout: limits.totalMs };
-  const agents = { 'http:': new http.Agent(options), 'https:': new https.Agent(options) };
+  const agents = { 'http:': new Agent(options), 'https:': new https.Agent(options) };
   return {
     async send(outgoing: OutgoingRequest): Promise<SendResult> {
       const startedAt = performance.now();
@@ -99,9 +100,8 @@ function sendRequest(
     signal,
   };
   return new Promise((resolve, reject) => {
-    const { request } = target.protocol === 'https:' ? https : http;
     let responded = false;
-    const sent = request(target, options, (response) => {
+    const sent = (target.protocol === 'https:' ? https.request : request)(target, options, (response) => {
       responded = true;
       void readStart(response, limits).then(resolve);
     });

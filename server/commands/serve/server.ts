@@ -22,14 +22,12 @@ import type { Log } from '../../http/log.ts';
 import { addressOf, attach, drain, listen } from '../../http/listen.ts';
 import type { Metrics } from '../../http/metrics.ts';
 import type { Tracing } from '../../http/tracing.ts';
+import { createServer, IncomingMessage, ServerResponse } from '../../node-http.ts';
 import { mailWarnings } from './key-warnings.ts';
 import { warnOfLongTransactions } from './long-transactions.ts';
 import { hint, startWebhooks } from './webhooks.ts';
 import type { WebhookOptions } from './webhooks.ts';
 import { rejectUnparsed, trackResponses } from '../../http/unparsed.ts';
-
-// An import would read every export of the module, and one of them loads all of Node's fetch: 30 ms of each start.
-const { createServer, IncomingMessage, ServerResponse } = process.getBuiltinModule('node:http');
 
 export type ServeOptions = SettingsOptions &
   Pick<Parts, 'database' | 'log'> &
