@@ -1,6 +1,5 @@
 /** Delivers what is due to one endpoint, in rounds, while this process holds its lease. */
 import type pg from 'pg';
-import type { EventType } from '../../contract/events.ts';
 import { claimDue, nextDue, recoverDeliveries, releaseWaiting, unclaim, wasTried, writeResults } from './deliveries.ts';
 import type { Claimed, Result } from './deliveries.ts';
 import { releaseLease, renewLease } from './leases.ts';
@@ -18,7 +17,7 @@ export type DeliveryParts = {
   seal: Seal;
   render: Render;
   sender: Sender;
-  onAttempt: (attempt: { endpoint: Leased; type: EventType; outcome: SendResult; isDelivered: boolean }) => void;
+  onAttempt: ((outcome: SendResult, isDelivered: boolean) => void) | undefined;
   switchOff: (endpoint: Leased, reason: string) => Promise<void>;
   isStopping: () => boolean;
   limits: typeof deliveryLimits;
@@ -155,7 +154,7 @@ async function sendOne(
       'webhook-signature': signaturesOf(secrets, { id, timestamp, body }),
     },
   });
-  onAttempt({ endpoint, type: delivery.type, outcome, isDelivered: isSuccess(outcome) });
+  onAttempt?.(outcome, isSuccess(outcome));
   return outcome;
 }
 

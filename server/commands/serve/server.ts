@@ -159,7 +159,7 @@ function startWork(options: ServeOptions, { secret, refresh, log, warn, baseUrl 
     mail,
     baseUrl,
     options: options.webhooks,
-    onAttempt: ({ outcome, isDelivered }) => metrics?.webhooks.attempted(outcome, isDelivered),
+    onAttempt: metrics?.webhooks.attempted,
     onError: report('webhooks failed'),
   });
   const usage = new UsageLog({
