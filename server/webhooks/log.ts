@@ -60,7 +60,7 @@ export async function resendFailed(
     const due = await dueNow(inner, actor, id);
     return { value: due.now, entry: { detail: due.endpoint.name } };
   });
-  return hasten(em, id, { dueAt: now, lock: lockFailed, values: [since, now], change: again(now) });
+  return hasten(em, id, { lock: lockFailed, values: [since, now], change: again(now) });
 }
 
 // Not those that fail again in the meantime.

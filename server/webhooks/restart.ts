@@ -19,11 +19,11 @@ export function restart(endpoint: WebhookEndpoint, dueAt: string | null): Restar
 /** Once it is restarted, what waits for its next attempt is due as well. */
 export async function thenHasten(em: ScopedEntityManager, restarted: Promise<Restarted>): Promise<WebhookEndpoint> {
   const { endpoint, dueAt } = await restarted;
-  if (dueAt !== null) await hasten(em, endpoint.id, { dueAt, lock: lockWaiting, values: [dueAt], change: { dueAt } });
+  if (dueAt !== null) await hasten(em, endpoint.id, { lock: lockWaiting, values: [dueAt], change: { dueAt } });
   return endpoint;
 }
 
-type Hastening = { dueAt: string; lock: string; values: string[]; change: Partial<WebhookDelivery> };
+type Hastening = { lock: string; values: string[]; change: Partial<WebhookDelivery> & { dueAt: string } };
 
 /**
  * Changes the deliveries of an endpoint while it is on, and returns their number. In a transaction per batch, because there
@@ -32,14 +32,14 @@ type Hastening = { dueAt: string; lock: string; values: string[]; change: Partia
 export async function hasten(
   em: ScopedEntityManager,
   id: string,
-  { dueAt, lock, values, change }: Hastening,
+  { lock, values, change }: Hastening,
 ): Promise<number> {
   const hastenBatch = async (inner: ScopedEntityManager): Promise<number> => {
     // Locked before its deliveries, as when events are added.
     const current = await inner.findOne(WebhookEndpoint, { id }, forUpdate);
     if (!current?.activeSince) return 0;
     current.wakes += 1;
-    if (current.failures === 0 || current.dueAt === null) current.dueAt = dueAt;
+    if (current.failures === 0 || current.dueAt === null) current.dueAt = change.dueAt;
     const locked = await queryIn<{ id: string }>(inner, lock, [...values, organizationOf(em), id, ...values]);
     return inner.nativeUpdate(WebhookDelivery, { id: { $in: locked.map((delivery) => delivery.id) } }, change);
   };
