@@ -80,17 +80,17 @@ export class Webhooks {
   }
 
   #scanSoon(organizationId: OrganizationId): void {
-    this.#background.start(() => this.#scanUntilFound(organizationId, this.#parts.limits.hintPausesMs));
+    this.#background.start(() => this.#scanUntilFound(organizationId));
   }
 
   /** Scans until something is found: a change that is not before the bound yet will be soon. */
-  async #scanUntilFound(organizationId: OrganizationId, pausesMs: readonly number[]): Promise<void> {
+  async #scanUntilFound(organizationId: OrganizationId): Promise<void> {
     if (this.#scanning.has(organizationId)) return void this.#hinted.add(organizationId);
     this.#scanning.add(organizationId);
     this.#hinted.delete(organizationId);
     try {
-      for (const pauseMs of pausesMs) {
-        if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      for (const pauseMs of this.#parts.limits.hintPausesMs) {
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
         const { found, state } = await this.#scan(organizationId);
         if (found > 0) this.#tick();
         if (found > 0 || state === 'idle' || this.#background.isClosing()) return;
