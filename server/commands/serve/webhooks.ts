@@ -5,7 +5,6 @@ import { v1 } from '../../../contract/v1.ts';
 import type { Database } from '../../database/orm.ts';
 import type { UsageEvent } from '../../keys/usage.ts';
 import { createDestinations } from '../../outgoing/addresses.ts';
-import type { Resolve } from '../../outgoing/addresses.ts';
 import type { DeliveryParts } from '../../webhooks/deliver.ts';
 import type { EndpointParts } from '../../webhooks/endpoints.ts';
 import { createRender } from '../../webhooks/render.ts';
@@ -21,8 +20,6 @@ import type { Secret } from '../../text/signatures.ts';
 export type WebhookOptions = {
   /** Private networks in which the operator allows endpoints. */
   allow?: readonly string[];
-  /** Default: DNS. */
-  resolve?: Resolve;
   limits?: Partial<RunLimits>;
   sending?: Partial<SendLimits>;
 };
@@ -39,7 +36,7 @@ type Parts = {
 
 export function startWebhooks(parts: Parts): { webhooks: Webhooks; endpoints: EndpointParts } {
   const { database, secret, mail, baseUrl, options = {}, onAttempt, onError } = parts;
-  const destinations = createDestinations(options.allow ?? [], options.resolve);
+  const destinations = createDestinations(options.allow ?? []);
   const seal = createSeal(secret, 'webhook secrets');
   const switchOff = createSwitchOff({ database, mailer: mail && createMailer(mail), baseUrl, onError });
   const delivery = {
