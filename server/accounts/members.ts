@@ -125,7 +125,7 @@ export async function removeMember(em: ScopedEntityManager, actor: Actor | null,
     if (member.role === 'admin') await requireAnotherAdmin(inner, member);
     await endTwoFactor(inner, member.id);
     await deleteSignIn(inner, member);
-    member.removedAt = member.transactionStart ?? null;
+    member.removedAt = member.transactionStart;
     return {};
   });
 }

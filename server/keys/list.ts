@@ -10,8 +10,8 @@ import { readMemberNames } from '../records/member-names.ts';
 export const maskedKey = ({ prefix, lastFour }: Pick<ApiKey, 'prefix' | 'lastFour'>): string => `${prefix}…${lastFour}`;
 
 /** At the time the key was read, by the database's clock. A replaced key stays live until its end time. */
-export const isLive = ({ revokedAt, endsAt, transactionStart, createdAt }: ApiKey): boolean =>
-  revokedAt === null && (endsAt === null || endsAt > (transactionStart ?? createdAt));
+export const isLive = ({ revokedAt, endsAt, transactionStart }: ApiKey): boolean =>
+  revokedAt === null && (endsAt === null || endsAt > transactionStart);
 
 /** Why a key no longer works. */
 export function endOf({ revokedAt, replacedBy }: ApiKey): 'Revoked' | 'Expired' | 'Replaced' {

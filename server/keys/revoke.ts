@@ -42,7 +42,7 @@ export async function renameKey(em: ScopedEntityManager, actor: Actor, id: strin
 async function end(em: ScopedEntityManager, id: string, memberId: string | null) {
   const key = await lockKey(em, id);
   if (key.revokedAt !== null) return { value: key };
-  key.revokedAt = key.transactionStart ?? null;
+  key.revokedAt = key.transactionStart;
   key.revokedBy = memberId;
   return { value: key, entry: { keyId: key.id, detail: key.name } };
 }

@@ -49,8 +49,7 @@ export async function requireAdmin(em: ScopedEntityManager, actor: Actor, privil
 
 /** The start of the transaction by the database's clock. Call it after `requireAdmin`, which has read it. */
 export async function transactionStartOf(em: ScopedEntityManager, { id }: Actor): Promise<string> {
-  const member = await em.findOneOrFail(Member, { id });
-  return member.transactionStart ?? member.createdAt;
+  return (await em.findOneOrFail(Member, { id })).transactionStart;
 }
 
 export const adminsOnly = (privilege: string) =>

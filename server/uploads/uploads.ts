@@ -162,8 +162,7 @@ export class Uploads {
       await change(found, em);
       if (!(await this.#files.has(found)))
         throw new Problem('repeated', { sentence: 'This server no longer has the file. Upload it again.' });
-      const activeAt = found.transactionStart ?? found.activeAt;
-      return Object.assign(found, { failure: null, bytesRead: 0, rowsRead: 0, activeAt });
+      return Object.assign(found, { failure: null, bytesRead: 0, rowsRead: 0, activeAt: found.transactionStart });
     });
   }
 
