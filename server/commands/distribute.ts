@@ -18,12 +18,11 @@ than a few seconds. DATABASE_URL must point to the coordinator. Not needed with 
           'DATABASE_URL is not set: the embedded database cannot be distributed. Set it to the coordinator of a Citus cluster.',
         );
       }
-      const onProgress = (line: string) => warn(line);
       await withDatabase(
         async ({ address }) => {
-          const tables = await distribute(address, { shards, onProgress });
+          const tables = await distribute(address, { shards, onProgress: warn });
           printLines(tables.length > 0 ? `Distributed: ${tables.join(', ')}` : 'The records are already distributed.');
         },
-        { onProgress },
+        { onProgress: warn },
       );
     });
