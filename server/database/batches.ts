@@ -13,7 +13,7 @@ const never = () => false;
 export async function inBatches(
   pool: pg.Pool,
   text: string,
-  values: readonly unknown[] = [],
+  values: readonly unknown[],
   isStopping = never,
 ): Promise<number> {
   let total = 0;

@@ -60,7 +60,7 @@ export function importRoutes(guard: SessionGuard): void {
 const whoOf = ({ organization, member }: Visit) => ({ organization, actor: member });
 
 /** The current page, with the rejected form, if any. */
-export async function showImports(visit: Visit, view: Partial<ImportView> = {}): Promise<Page> {
+export async function showImports(visit: Visit, view: Partial<ImportView>): Promise<Page> {
   const { member, organization, context } = visit;
   const isAllowed = member.role === 'admin' && organization.plan === 'team';
   const found = isAllowed ? await context.uploads.find(organization) : undefined;

@@ -29,7 +29,7 @@ export function keyRoutes(guard: SessionGuard): void {
   guard.form('/api-keys/:id/revoke', { action: 'key_revoked', show: liveKeyPage(revokePage), submit: revoke });
 }
 
-async function show(visit: Visit, view: Partial<KeysView> = {}): Promise<Page> {
+async function show(visit: Visit, view: Partial<KeysView>): Promise<Page> {
   const em = visit.em.fork();
   const overview = await readKeyOverview(em);
   const done = whatWasDone(visit.request.query, [...overview.live, ...overview.ended]);
