@@ -29,7 +29,7 @@ export type ImportView = {
   /** The form for what the columns of the upload mean, if that can be chosen. */
   mapping?: Html | undefined;
   /** Earlier imports. */
-  ended?: Upload[];
+  ended: Upload[];
   fields: Record<'customers' | 'items', FieldInfo[]>;
   rejectedExport?: Rejected;
 };
@@ -45,7 +45,7 @@ function sectionsFor(visit: Visit, view: ImportView): Html {
   if (visit.member.role !== 'admin') return onlyAdmins('import and export');
   if (visit.organization.plan !== 'team') return teamNotice('Your records are kept. Import and export need', visit);
   return html`${notice('done', view.done)}${failedNotice(view.rejected)} ${importSections(visit, view)}
-  ${historySection(view.ended ?? [])} ${exportSection(visit, view.rejectedExport)}`;
+  ${historySection(view.ended)} ${exportSection(visit, view.rejectedExport)}`;
 }
 
 function importSections(visit: Visit, view: ImportView): Html {
