@@ -20,8 +20,8 @@ export function readAsset(source: URL, adapt?: (text: string) => string): Asset 
 }
 
 /** Handles `GET …/:file`; calls `next` for unknown names. */
-export function serveAssets(assets: Iterable<Asset>): RequestHandler<{ file: string }> {
-  const byName = new Map([...assets].map((asset) => [asset.name, asset]));
+export function serveAssets(assets: Readonly<Record<string, Asset>>): RequestHandler<{ file: string }> {
+  const byName = new Map(Object.values(assets).map((asset) => [asset.name, asset]));
   return (request, response, next) => {
     const asset = byName.get(request.params.file);
     if (!asset) return next();

@@ -42,7 +42,7 @@ export function docs(baseUrl: () => string): Router {
     response.type('application/atom+xml').send(changelogFeed(baseUrl()));
   });
   router.get('/proposal-life.svg', (_, response) => void response.type('svg').send(readPicture('proposal-life.svg')));
-  router.get('/assets/:file', serveAssets(Object.values(assets)));
+  router.get('/assets/:file', serveAssets(assets));
   rejectOtherMethods(router);
   router.use((request, response, next) => {
     if (!wantsPage(request)) return next();

@@ -26,7 +26,7 @@ const assets = {
 const pathOf = (asset: keyof typeof assets) => `/settings/assets/${assets[asset].name}`;
 
 /** GET /settings/assets/:file */
-export const serveAsset = serveAssets(Object.values(assets));
+export const serveAsset = serveAssets(assets);
 
 const headers = {
   'Content-Type': 'text/html; charset=utf-8',
