@@ -1,5 +1,5 @@
 /** Limits on attempts, counted in the database so they hold across all processes. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type pg from 'pg';
 import { networkOf } from '../limits/network.ts';
 import type { Connection } from './credentials.ts';
@@ -108,4 +108,4 @@ async function count(pool: pg.Pool, key: string, seconds: number): Promise<{ cou
 const accountOf = ({ email, ipAddress, device }: Attempt) => `${hashed(email)} ${device ?? networkOf(ipAddress)}`;
 
 // Hashed, because people type their password into this field by mistake.
-const hashed = (email: string) => createHash('sha256').update(email.toLowerCase()).digest('hex').slice(0, 32);
+const hashed = (email: string) => hash('sha256', email.toLowerCase(), 'hex').slice(0, 32);

@@ -1,5 +1,5 @@
 /** Static files of the pages, read once at startup and named by content hash, so browsers can cache them forever. */
-import { createHash } from 'node:crypto';
+import { hash as hashOf } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import type { RequestHandler } from 'express';
@@ -14,7 +14,7 @@ export type Asset = {
 export function readAsset(source: URL, adapt?: (text: string) => string): Asset {
   const file = readFileSync(source);
   const bytes = adapt ? Buffer.from(adapt(file.toString())) : file;
-  const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 10);
+  const hash = hashOf('sha256', bytes, 'hex').slice(0, 10);
   const [stem = ''] = basename(source.pathname).split('.');
   return { name: `${stem}.${hash}${extname(source.pathname)}`, bytes };
 }

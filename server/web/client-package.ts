@@ -3,7 +3,7 @@
  * lockfiles keep working: `npm install <service>/client-<version>.tgz`.
  */
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { hash as hashOf } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -33,7 +33,7 @@ function clientPackage(version: string): Promise<ClientPackage> | undefined {
   if (known) return known;
   const reading = (isKept ? readFile(file) : pack()).then(
     (bytes) => {
-      const hash = createHash('sha512').update(bytes).digest();
+      const hash = hashOf('sha512', bytes, 'buffer');
       return { bytes, hash: hash.toString('base64'), isReleased: hasSum(hash.toString('hex'), version) };
     },
     (error: unknown) => {
