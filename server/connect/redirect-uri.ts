@@ -18,9 +18,8 @@ export function isRedirectUri(text: string): boolean {
 /** Must match one of the client's exactly, but a program on the person's computer may choose a new port each time. */
 export function isRegistered(requested: string, registered: readonly string[]): boolean {
   if (!isRedirectUri(requested)) return false;
-  return registered.some(
-    (one) => one === requested || (anyPort(one) !== undefined && anyPort(one) === anyPort(requested)),
-  );
+  const local = anyPort(requested);
+  return registered.some((one) => one === requested || (local !== undefined && anyPort(one) === local));
 }
 
 function anyPort(text: string): string | undefined {
