@@ -19,15 +19,7 @@ export async function announceDemo(database: ConfiguredDatabase, url: string): P
     }
     appendFileSync(file, `${line}\n`, { mode: 0o600 });
   };
-  const isMade = await ensureDemo(
-    database,
-    url,
-    process.stdout.isTTY ? printLines : intoFile,
-    async (member, password) => {
-      const { setPassword } = await import('../accounts/password-links.ts');
-      await setPassword(database.signIns, member, password);
-    },
-  );
+  const isMade = await ensureDemo(database, url, process.stdout.isTTY ? printLines : intoFile);
   if (!isMade) return announceAgain(database, url);
   if (file === undefined) return;
   announceFile(file, url);

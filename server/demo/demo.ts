@@ -24,7 +24,6 @@ const people = [
 ] as const;
 
 type PrintLine = (line: string) => void;
-type SetPassword = (member: { id: string; name: string; email: string }, password: string) => Promise<void>;
 type SignIn = { member: Pick<Member, 'email' | 'role'>; password: string };
 type Made = { organization: string } & Record<ImportKind, number>;
 
@@ -32,7 +31,7 @@ type Made = { organization: string } & Record<ImportKind, number>;
  * Creates the demo organization in a database that has no organization, and prints its key. A demo without a key was left
  * by a process that was killed before it printed the key: it is removed and created again. Returns whether it was created.
  */
-export async function ensureDemo(database: Database, url: string, printLine: PrintLine, setPassword: SetPassword) {
+export async function ensureDemo(database: Database, url: string, printLine: PrintLine): Promise<boolean> {
   const id = newOrganizationId();
   // If two processes find the same empty database, the second waits, and then finds an organization.
   return withSession(database.pool, id, async (session) => {
@@ -40,7 +39,7 @@ export async function ensureDemo(database: Database, url: string, printLine: Pri
     if (!(await isWanted(database))) return false;
     try {
       const made = await fill(database, id);
-      await announce(database, id, made, { url, printLine, setPassword });
+      await announce(database, id, made, { url, printLine });
       return true;
     } catch (error) {
       await removeOrganization(database, id);
@@ -94,20 +93,19 @@ async function fill(database: Database, id: OrganizationId): Promise<Made> {
   return made;
 }
 
-type Announcing = { url: string; printLine: PrintLine; setPassword: SetPassword };
-
 /** Issues the key and prints it in one transaction, so that a key that was not printed is not stored. */
 async function announce(
   database: Database,
   id: OrganizationId,
   made: Made,
-  { url, printLine, setPassword }: Announcing,
+  { url, printLine }: { url: string; printLine: PrintLine },
 ) {
   const tenant = forOrganization(database, id);
   const members = await tenant.em().find(Member, {}, { orderBy: { role: 'asc' } });
   const signIns = members.map((member) => ({ member, password: randomBytes(12).toString('base64url') }));
+  const { setPassword } = await import('../accounts/password-links.ts');
   // A password that was not printed is useless, and the next start sets another.
-  for (const { member, password } of signIns) await setPassword(member, password);
+  for (const { member, password } of signIns) await setPassword(database.signIns, member, password);
   await tenant.transaction(async (em) => {
     const admin = await em.findOneOrFail(Member, { role: 'admin' });
     const { raw } = await issueKey(em, admin, { name: 'Demo' });

@@ -48,7 +48,7 @@ async function startDemo(): Promise<{ url: string; key: string; stop(): Promise<
   const serving = await serve({ database, log: () => undefined, host: '127.0.0.1', port: 0 });
   const lines: string[] = [];
   const say = (line: string) => void lines.push(line);
-  await ensureDemo(database, serving.url, say, async () => undefined);
+  await ensureDemo(database, serving.url, say);
   const [key = ''] = /ak_live_[0-9a-f]{64}/.exec(lines.join(' ')) ?? [];
   const stop = async () => {
     await serving.close();

@@ -22,7 +22,6 @@ import { ensureDemo } from '../../server/demo/demo.ts';
 import { forOrganization } from '../../server/database/tenant.ts';
 import { Item } from '../../server/entities/item.ts';
 import { Member } from '../../server/entities/organization.ts';
-import { setPassword } from '../../server/accounts/password-links.ts';
 import { lineTotals } from '../../server/records/money.ts';
 import { serve } from '../../server/commands/serve/server.ts';
 import type { Serving } from '../../server/commands/serve/server.ts';
@@ -191,14 +190,9 @@ describe('an existing organization', () => {
 describe('a first run', () => {
   test('that ends before the key is printed leaves nothing, and the next one starts over', async () => {
     const database = await emptyDatabase();
-    const killed = ensureDemo(
-      database,
-      'http://localhost:1',
-      () => {
-        throw new Error('killed');
-      },
-      (member, password) => setPassword(database.signIns, member, password),
-    );
+    const killed = ensureDemo(database, 'http://localhost:1', () => {
+      throw new Error('killed');
+    });
     await expect(killed).rejects.toThrow('killed');
     for (const table of ['organizations', 'customers', 'api_keys']) expect(await countRows(database, table)).toBe(0);
     expect((await linesOf(database, 'http://localhost:1')).join('\n')).toContain('ak_live_');
@@ -238,12 +232,7 @@ async function emptyDatabase(): Promise<Database> {
 
 async function linesOf(database: Database, url: string): Promise<string[]> {
   const lines: string[] = [];
-  await ensureDemo(
-    database,
-    url,
-    (line) => lines.push(line),
-    (member, password) => setPassword(database.signIns, member, password),
-  );
+  await ensureDemo(database, url, (line) => lines.push(line));
   return lines;
 }
 
