@@ -25,7 +25,7 @@ const configurationMs = 5 * 60_000;
 type Parts = {
   database: Pick<Database, 'signIns'>;
   provider: Provider;
-  baseUrl: () => string;
+  baseUrl: string;
   secret: Secret;
   secure: boolean;
 };
@@ -54,7 +54,7 @@ export class SingleSignOn {
     const config = await this.#configured();
     const [state, nonce, verifier] = [openid.randomState(), openid.randomNonce(), openid.randomPKCECodeVerifier()];
     const url = openid.buildAuthorizationUrl(config, {
-      redirect_uri: this.#parts.baseUrl() + callbackPath,
+      redirect_uri: this.#parts.baseUrl + callbackPath,
       scope: 'openid email profile',
       code_challenge: await openid.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
@@ -74,7 +74,7 @@ export class SingleSignOn {
     const config = await this.#configured();
     let email: string | undefined;
     try {
-      email = await verifiedEmail(config, new URL(baseUrl() + callbackPath + query), {
+      email = await verifiedEmail(config, new URL(baseUrl + callbackPath + query), {
         expectedState: state,
         expectedNonce: nonce,
         pkceCodeVerifier: verifier,

@@ -56,7 +56,7 @@ export const admitAgent =
   (parts: Parts): RequestHandler =>
   async (request, response, next) => {
     const { origin } = request.headers;
-    if (origin !== undefined && origin !== new URL(parts.baseUrl()).origin) {
+    if (origin !== undefined && origin !== new URL(parts.baseUrl).origin) {
       const message = `Requests from web pages on ${origin.slice(0, 100)} are rejected: keys do not belong in browsers.`;
       response.status(403).json(rpcError(-32_000, message));
       return;

@@ -28,20 +28,17 @@ type Parts = CallerParts & {
 
 const maximumAgeSeconds = 300;
 
-export function discoveryRoutes(baseUrl: () => string): Router {
+export function discoveryRoutes(baseUrl: string): Router {
   const router = Router({ caseSensitive: true });
   const publish =
-    (document: () => object): RequestHandler =>
+    (document: object): RequestHandler =>
     (_, response) => {
       response.set({ 'Cache-Control': `public, max-age=${maximumAgeSeconds}`, 'Access-Control-Allow-Origin': '*' });
-      response.json(document());
+      response.json(document);
     };
-  for (const resource of ['', '/mcp', '/v1']) {
-    const document = () => resourceMetadata(baseUrl(), resource);
-    router.get(`/oauth-protected-resource${resource}`, publish(document));
-  }
-  const document = () => serverMetadata(baseUrl());
-  router.get('/oauth-authorization-server', publish(document));
+  for (const resource of ['', '/mcp', '/v1'])
+    router.get(`/oauth-protected-resource${resource}`, publish(resourceMetadata(baseUrl, resource)));
+  router.get('/oauth-authorization-server', publish(serverMetadata(baseUrl)));
   rejectOtherMethods(router);
   return router;
 }

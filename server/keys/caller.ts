@@ -12,8 +12,8 @@ export type CallerParts = {
   shares: Shares;
   /** Signs sessions, forms and cursors: at least 32 characters, the same in every process and after a restart. */
   secret: Secret;
-  /** The URL of the service as callers see it, without a trailing slash; known once the server listens. */
-  baseUrl: () => string;
+  /** The URL of the service as callers see it, without a trailing slash. */
+  baseUrl: string;
   /** Where to ask for the Team plan: a URL or a sentence. */
   planContact?: string | undefined;
 };
@@ -49,7 +49,7 @@ export class Caller extends StatementScope {
     this.allowance = allowance;
     this.scheduler = parts.shares.scheduler;
     this.secret = parts.secret;
-    this.baseUrl = parts.baseUrl();
+    this.baseUrl = parts.baseUrl;
     this.planContact = parts.planContact;
     this.#shares = parts.shares;
     this.#exchange = exchange;

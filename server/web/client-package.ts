@@ -63,15 +63,15 @@ async function pack(): Promise<Buffer> {
 }
 
 /** `/client.tgz` and `/client.js` redirect to the newest version. */
-export function addClient(router: Router, baseUrl: () => string): void {
+export function addClient(router: Router, baseUrl: string): void {
   const version = readVersion();
   const newest = (path: string) => (_: unknown, response: Response) =>
-    response.set({ 'Cache-Control': 'public, max-age=300', ...readable }).redirect(302, baseUrl() + path);
+    response.set({ 'Cache-Control': 'public, max-age=300', ...readable }).redirect(302, baseUrl + path);
   router.get('/client.tgz', newest(`/client-${version}.tgz`));
   router.get('/client.js', newest(`/client-${version}/index.js`));
   router.get(/^\/client-([\w.-]+)\.tgz$/, async ({ params }, response) => {
     const found = await clientPackage(String(params[0]));
-    if (!found) throw unknownVersion(version, baseUrl());
+    if (!found) throw unknownVersion(version, baseUrl);
     const { bytes, hash } = found;
     response.set({
       'Content-Type': 'application/gzip',
@@ -83,7 +83,7 @@ export function addClient(router: Router, baseUrl: () => string): void {
   router.get(/^\/client-([\w.-]+)\/([\w-]+(?:\.d\.ts|\.js|\.js\.map))$/, async ({ params }, response) => {
     const found = await clientPackage(String(params[0]));
     const file = found && fileIn(found.bytes, `package/dist/esm/${params[1]}`);
-    if (!found || !file) throw unknownVersion(version, baseUrl());
+    if (!found || !file) throw unknownVersion(version, baseUrl);
     const name = String(params[1]);
     response.type(name.endsWith('.ts') ? 'application/typescript' : extname(name));
     // Deno finds the types through this header.

@@ -31,7 +31,7 @@ const welcomePage = {
 
 const robots = 'User-agent: *\nAllow: /docs\nAllow: /llms.txt\nAllow: /llms-full.txt\nDisallow: /\n';
 
-type SiteParts = { baseUrl: () => string; securityContact?: string | undefined };
+type SiteParts = { baseUrl: string; securityContact?: string | undefined };
 
 export function siteRoutes({ baseUrl, securityContact }: SiteParts): Router {
   const router = Router({ caseSensitive: true });
@@ -42,14 +42,14 @@ export function siteRoutes({ baseUrl, securityContact }: SiteParts): Router {
   });
   const publish = (path: string, type: string, write: () => string | Promise<string>) =>
     router.get(path, async (_, response) => void response.type(type).send(await write()));
-  publish('/robots.txt', 'text/plain', () => `${robots}\nSitemap: ${baseUrl()}/sitemap.xml\n`);
+  publish('/robots.txt', 'text/plain', () => `${robots}\nSitemap: ${baseUrl}/sitemap.xml\n`);
   // Loaded by the first request for it, like the documentation itself: see onDemand() in app.ts.
   const docs = () => import('./docs/pages.ts');
-  publish('/sitemap.xml', 'application/xml', async () => (await docs()).sitemap(baseUrl()));
-  publish('/llms.txt', 'text/plain', async () => (await docs()).llmsText(baseUrl()));
-  publish('/llms-full.txt', 'text/plain', async () => (await docs()).llmsFullText(baseUrl()));
+  publish('/sitemap.xml', 'application/xml', async () => (await docs()).sitemap(baseUrl));
+  publish('/llms.txt', 'text/plain', async () => (await docs()).llmsText(baseUrl));
+  publish('/llms-full.txt', 'text/plain', async () => (await docs()).llmsFullText(baseUrl));
   if (securityContact !== undefined)
-    publish('/.well-known/security.txt', 'text/plain', () => securityText(securityContact, baseUrl()));
+    publish('/.well-known/security.txt', 'text/plain', () => securityText(securityContact, baseUrl));
   addClient(router, baseUrl);
   rejectOtherMethods(router);
   return router;

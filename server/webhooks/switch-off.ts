@@ -12,7 +12,7 @@ import { unleased } from './restart.ts';
 type Parts = {
   database: Database;
   mailer: Mailer | undefined;
-  baseUrl: () => string;
+  baseUrl: string;
   onError: (error: unknown) => void;
 };
 
@@ -30,7 +30,7 @@ export function createSwitchOff({ database, mailer, baseUrl, onError }: Parts) {
     if (!endpoint || !mailer) return;
     const { name: organization } = await em().findOneOrFail(Organization, { id: organizationId });
     const admins = await em().find(Member, { role: 'admin', removedAt: null });
-    const link = `${baseUrl()}/settings/webhooks/${publicId('endpoint', id)}`;
+    const link = `${baseUrl}/settings/webhooks/${publicId('endpoint', id)}`;
     const facts = { organization, endpoint, reason, link };
     // In parallel: if the mail server hangs, this process must still stop in time.
     await Promise.all(admins.map(({ email }) => mailer.send(switchedOffMail(email, facts)).catch(onError)));

@@ -368,7 +368,7 @@ describe('a picture', () => {
 
 describe('behind a proxy that adds a path', () => {
   test('links start with that path, and examples with the full URL', async () => {
-    const router = docs(() => 'https://proposals.northwind.example/api');
+    const router = docs('https://proposals.northwind.example/api');
     const server = createServer(express().use('/docs', router));
     const url = `http://127.0.0.1:${await listen(server)}`;
     const read = async (path: string) => (await fetch(url + path)).text();

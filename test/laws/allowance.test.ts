@@ -73,7 +73,7 @@ describe('allowances', () => {
       database: world.database,
       shares: createShares(poolCapacity(world.database)),
       secret: '',
-      baseUrl: () => world.url,
+      baseUrl: world.url,
     };
     const { id, name, slug, plan, currency, createdAt } = tenant.organization;
     const organization = { id, name, slug, plan, currency, createdAt };

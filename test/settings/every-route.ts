@@ -36,7 +36,7 @@ export async function pathsOf(method: 'get' | 'post'): Promise<string[]> {
     webhooks: webhookParts,
     singleSignOn: { issuer: 'http://localhost:1', clientId: 'none', clientSecret: 'none' },
     secure: false,
-    baseUrl: () => 'http://localhost',
+    baseUrl: 'http://localhost',
     onError: ignore,
     shares: createShares(poolCapacity(database)),
     limiter: memoryRateLimiter(() => 0),

@@ -347,7 +347,7 @@ describe('with a provider that lies', () => {
   test('may move: its configuration is read again after five minutes', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     onTestFinished(() => void vi.useRealTimers());
-    const settings = { secret: 'of this test', baseUrl: () => world.url, secure: false };
+    const settings = { secret: 'of this test', baseUrl: world.url, secure: false };
     const alone = new SingleSignOn({ ...settings, database: world.database, provider: singleSignOn });
     const placeOf = async () => new URL((await alone.start(home)).url).pathname;
     expect(await placeOf()).toBe('/auth');
@@ -425,7 +425,7 @@ test('a provider over https gets no request over plain http, not even where it a
   const alone = new SingleSignOn({
     database: {} as never,
     provider,
-    baseUrl: () => 'https://a.example',
+    baseUrl: 'https://a.example',
     secret: 'of this test',
     secure: true,
   });

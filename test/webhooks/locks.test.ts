@@ -613,7 +613,7 @@ describe('a lease', () => {
     if (!first || !second) throw new Error('There was nothing to take.');
     expect(await renewLease(database.pool, first, 30)).toBeUndefined();
     await releaseLease(database.pool, first, { dueAt: null, wakes: null, failures: 9, failingSince: null });
-    const switchOff = createSwitchOff({ database, mailer: undefined, baseUrl: () => '', onError: () => {} });
+    const switchOff = createSwitchOff({ database, mailer: undefined, baseUrl: '', onError: () => {} });
     await switchOff(first, 'It failed.');
     expect(await renewLease(database.pool, second, 30)).toMatchObject({ wakes: expect.any(Number) });
     const due = async () => {

@@ -80,7 +80,7 @@ function receive(parts: Parts, allowed: ReadonlyMap<string, string>): RequestHan
     const late = toProblem(new DeadlineError(`No response within ${deadlineMs} ms.`));
     noteProblem(response.locals, late);
     if (request.originalUrl.startsWith('/settings')) sendErrorPage(late, request, response, () => {});
-    else sendProblem(response, late, parts.baseUrl());
+    else sendProblem(response, late, parts.baseUrl);
   });
   const sendOptions = optionsOf(allowed);
   return (request, response, next) => {
@@ -179,6 +179,6 @@ function renderProblem({ baseUrl, shares }: Parts): ErrorRequestHandler {
     if (response.writableEnded) return;
     // The response has begun: close the connection, so nobody takes it for complete. Express would print the error, too.
     if (response.headersSent) response.destroy();
-    else sendProblem(response, problem, baseUrl());
+    else sendProblem(response, problem, baseUrl);
   };
 }

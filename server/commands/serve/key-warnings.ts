@@ -16,7 +16,7 @@ import type { SettingsOptions } from '../../web/settings/services.ts';
 
 const fifteenMinutesMs = 15 * 60_000;
 
-type Parts = { database: Database; baseUrl: () => string; onError: (error: unknown) => void };
+type Parts = { database: Database; baseUrl: string; onError: (error: unknown) => void };
 
 /** Without a mail server, the warnings are only on the pages. */
 export function mailWarnings(
@@ -45,7 +45,7 @@ async function warnAdmins({ database, baseUrl, onError }: Parts, mailer: Mailer,
   if (warnings.length === 0) return;
   const admins = await em().find(Member, { role: 'admin', removedAt: null });
   let isTold = false;
-  const facts = { organization, warnings, link: `${baseUrl()}/settings/api-keys` };
+  const facts = { organization, warnings, link: `${baseUrl}/settings/api-keys` };
   // In parallel: if the mail server hangs, this process must still stop in time.
   const sent = admins.map(({ email }) => mailer.send(warningMail(email, facts)).then(() => (isTold = true), onError));
   await Promise.all(sent);

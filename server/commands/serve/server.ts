@@ -93,7 +93,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   await listen(server, options);
   const url = publicUrl ?? addressOf(server, options.host);
   const keys = new KeyDirectory(database.control, clock);
-  const { endpoints, ...work } = startWork(options, { secret, refresh, log, warn, baseUrl: () => url });
+  const { endpoints, ...work } = startWork(options, { secret, refresh, log, warn, baseUrl: url });
   const shared = { ...options, ...work, keys, log, secret, trustedProxies, warn, webhooks: endpoints };
   const app = closedOnFailure(server, () =>
     createApp({
@@ -102,7 +102,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       handshakes: memoryRateLimiter(clock),
       shares: createShares(poolCapacity(database)),
       secure: publicUrl?.startsWith('https:') ?? false,
-      baseUrl: () => url,
+      baseUrl: url,
     }),
   );
   limitConnections(server, { mostOfNetwork, trustedProxies, warn });

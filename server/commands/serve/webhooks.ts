@@ -28,7 +28,7 @@ type Parts = {
   database: Database;
   secret: Secret;
   mail: SettingsOptions['mail'];
-  baseUrl: () => string;
+  baseUrl: string;
   options: WebhookOptions | undefined;
   onAttempt: DeliveryParts['onAttempt'];
   onError: (error: unknown) => void;

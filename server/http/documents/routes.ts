@@ -21,16 +21,16 @@ const documents: Readonly<Record<string, PublishedDocument>> = {
   '/openapi.yaml': ['application/yaml', (url) => toYaml(openApiDocument(url))],
 };
 
-export function openApiRoutes(baseUrl: () => string): Router {
+export function openApiRoutes(baseUrl: string): Router {
   const router = Router();
   for (const [path, document] of Object.entries(documents)) router.get(path, publish(document, baseUrl));
   return router;
 }
 
-/** The document is serialized once: the service's URL is known before the first request, and does not change. */
-function publish([type, write]: PublishedDocument, baseUrl: () => string): RequestHandler {
+/** The document is serialized once, by its first request. */
+function publish([type, write]: PublishedDocument, baseUrl: string): RequestHandler {
   const published = once(() => {
-    const text = write(baseUrl());
+    const text = write(baseUrl);
     return { text, etag: `"${hash('sha256', text, 'base64url').slice(0, 22)}"` };
   });
   return (request, response) => {

@@ -16,37 +16,37 @@ import { buildIndex, searchResults } from './search.ts';
 /** Stylesheet, scripts, the search form and the requests that readers try: all on this server. */
 const policy = contentSecurityPolicy({ 'form-action': "'self'", 'connect-src': "'self'" });
 
-/** `baseUrl` is known once the server listens; the pages use it in their examples. */
-export function docs(baseUrl: () => string): Router {
+/** The pages use `baseUrl` in their examples. */
+export function docs(baseUrl: string): Router {
   const router = express.Router({ caseSensitive: true });
   for (const { markdown, sample, ...guide } of pages) {
     const page = once(() => {
       const source = markdown();
-      const content = new Html(renderMarkdown(source, baseUrl()));
+      const content = new Html(renderMarkdown(source, baseUrl));
       const headings = sectionsOf(source).filter(({ depth }) => depth === 2);
-      return framePage({ ...guide, content, headings, sample: sample?.() }, baseUrl());
+      return framePage({ ...guide, content, headings, sample: sample?.() }, baseUrl);
     });
     router.get(`/${guide.slug}`, (_, response) => sendPage(response, page()));
     router.get(`/${guide.slug === '' ? 'index' : guide.slug}.md`, (_, response) => {
-      response.type('text/markdown').send(withAbsoluteUrls(markdown(), baseUrl()));
+      response.type('text/markdown').send(withAbsoluteUrls(markdown(), baseUrl));
     });
   }
   const index = once(() =>
-    buildIndex(pages.map(({ markdown, ...guide }) => ({ guide, source: withServiceUrl(markdown(), baseUrl()) }))),
+    buildIndex(pages.map(({ markdown, ...guide }) => ({ guide, source: withServiceUrl(markdown(), baseUrl) }))),
   );
   router.get('/search', ({ query: { q } }, response) => {
-    const { query, content } = searchResults(index(), q, rootOf(baseUrl()));
-    sendPage(response, framePage({ title: 'Search', summary: 'Search the documentation.', content, query }, baseUrl()));
+    const { query, content } = searchResults(index(), q, rootOf(baseUrl));
+    sendPage(response, framePage({ title: 'Search', summary: 'Search the documentation.', content, query }, baseUrl));
   });
   router.get('/changelog.atom', (_, response) => {
-    response.type('application/atom+xml').send(changelogFeed(baseUrl()));
+    response.type('application/atom+xml').send(changelogFeed(baseUrl));
   });
   router.get('/proposal-life.svg', (_, response) => void response.type('svg').send(readPicture('proposal-life.svg')));
   router.get('/assets/:file', serveAssets(assets));
   rejectOtherMethods(router);
   router.use((request, response, next) => {
     if (!wantsPage(request)) return next();
-    sendPage(response.status(404), framePage(unknownDocsPage(rootOf(baseUrl())), baseUrl()));
+    sendPage(response.status(404), framePage(unknownDocsPage(rootOf(baseUrl)), baseUrl));
   });
   return router;
 }

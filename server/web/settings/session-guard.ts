@@ -57,7 +57,7 @@ export class SessionGuard {
     this.page(path, (visit) => show(visit));
     this.#on('post', path, async (open) => {
       const visit = await visitOf(open);
-      const isOurs = isFromOurPage(open.request, open.context.baseUrl());
+      const isOurs = isFromOurPage(open.request, open.context.baseUrl);
       // There is no organization whose audit log could record it; the request log does.
       if (!visit && !isOurs) throw forgedForm();
       if (!visit) return send(signInPath(open.request), open);
@@ -80,7 +80,7 @@ export class SessionGuard {
     const { show } = form;
     if (show) this.publicPage(path, (open) => show(open));
     this.#on('post', path, async (open) => {
-      if (!isFromOurPage(open.request, open.context.baseUrl())) throw forgedForm();
+      if (!isFromOurPage(open.request, open.context.baseUrl)) throw forgedForm();
       send(await submit(open, form), open);
     });
   }

@@ -38,7 +38,7 @@ async function withRequest(
   const find = (clientId: string) => context.clients.find(clientId, admit);
   const fields = Object(request.method === 'POST' ? request.body : request.query);
   try {
-    return await work(await readAuthorization(fields, find, context.baseUrl()));
+    return await work(await readAuthorization(fields, find, context.baseUrl));
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
     return rejectedPage(error.message, error.returnTo);
@@ -50,7 +50,7 @@ async function show(visit: Visit, requested: AuthorizationRequest, rejected: Rej
   const members = visit.member.role === 'admin' ? [] : await listMembers(em);
   return connectPage(visit, {
     ...requested,
-    cancelUrl: returnUrl(requested.authorization, { error: 'access_denied' }, visit.context.baseUrl()),
+    cancelUrl: returnUrl(requested.authorization, { error: 'access_denied' }, visit.context.baseUrl),
     admins: members.filter(({ role }) => role === 'admin'),
     before: await findConnectedKey(em, visit.member, requested.authorization.client.id),
     rejected,
@@ -74,5 +74,5 @@ async function connect(change: Change, { authorization }: AuthorizationRequest):
   });
   // The redirect is a 303, so the browser does not send this form to the application.
   response.set({ 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' });
-  return returnUrl(authorization, { code }, context.baseUrl());
+  return returnUrl(authorization, { code }, context.baseUrl);
 }

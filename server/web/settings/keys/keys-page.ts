@@ -56,7 +56,7 @@ export function keysPage(visit: Visit, view: KeysView) {
   const content = html`${notice('done', done)}${failedNotice(rejected)} ${created && newKey(created, live)}
   ${!created && (onTeam ? createSection(visit, view) : teamSection(visit, view))} ${warningSection(warnings)}
   ${section('keys', counted('Keys', `${live.length} of ${maximumLiveKeys}`), keyTable(visit, overview, { keys: live, label: 'Keys' }))}
-  ${onTeam && gettingStarted({ baseUrl: visit.context.baseUrl(), raw: created?.raw })}
+  ${onTeam && gettingStarted({ baseUrl: visit.context.baseUrl, raw: created?.raw })}
   ${
     ended.length > 0 &&
     collapsible(

@@ -162,7 +162,7 @@ async function reset(change: Change): Promise<string> {
 
 async function showLink(change: Change, member: Member) {
   const { database, baseUrl } = change.context;
-  const link = baseUrl() + pathOfLink(await issuePasswordLink(database.signIns, member));
+  const link = baseUrl + pathOfLink(await issuePasswordLink(database.signIns, member));
   return show(change, { issued: { member, link, mail: await mailLink(change, member, link) } });
 }
 

@@ -47,7 +47,7 @@ export function recordPage({ member, context }: Visit, { kind, record, done, era
     }
     ${erased} ${kind.name === 'proposals' && linesSection(record as unknown as Proposal)}
     ${section('fields', 'Fields', definitionList('fields', fieldsOf(record)))}
-    ${collapsible('json', 'As the API returns it', asJson(kind, record, context.baseUrl()))}`;
+    ${collapsible('json', 'As the API returns it', asJson(kind, record, context.baseUrl))}`;
   return { title, main, current: sectionOf(kind) };
 }
 

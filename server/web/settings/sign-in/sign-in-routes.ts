@@ -135,7 +135,7 @@ async function sendReset({ database, mailer, baseUrl }: SettingsServices, email:
   const members = await membersWithEmail(database.signIns, email);
   const [first] = members;
   if (!first || !mailer || !(await admitMail(database.signIns, email))) return;
-  const link = baseUrl() + pathOfLink(await issueLink(database.signIns, first, 'reset'));
+  const link = baseUrl + pathOfLink(await issueLink(database.signIns, first, 'reset'));
   await logOwn(database.signIns, members, { action: 'password_link_issued' });
   // To the stored address, not to the one that was typed: mail servers may treat the two differently.
   await mailer.send(resetMail(first.email, link));
