@@ -90,21 +90,20 @@ async function* piecesOf(
   for await (const page of read) {
     let longest = 0;
     for (const group of shape.complete?.(source.session, orm, page, format !== 'csv') ?? [page]) {
+      const records = await group;
       let length = 0;
       let text = '';
-      for (const record of await group) {
+      for (const [index, record] of records.entries()) {
         const document = shape.document(record);
         text += format === 'csv' ? csvLines([cells(document)]) : `${JSON.stringify(document)}\n`;
         written += 1;
-        if (text.length < longPiece) continue;
+        if (text.length < longPiece && index < records.length - 1) continue;
         length += text.length;
         yield text;
         text = '';
         onProgress?.(written);
       }
-      longest = Math.max(longest, length + text.length);
-      if (text !== '') yield text;
-      onProgress?.(written);
+      longest = Math.max(longest, length);
     }
     pages.size = longest > longPiece ? Math.ceil(pages.size / 2) : Math.min(mostRecords, pages.size * 2);
   }
