@@ -4,15 +4,13 @@ import { lookup, Resolver } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 
 /** Loopback, private, link-local with cloud metadata, shared, documentation, benchmark, multicast and reserved. */
-const blocked4 = [
-  '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24',
-  '192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4',
-];
+const blocked4 = `0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24
+  192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4`;
 /** Everything outside 2000::/3, such as NAT64 and embedded IPv4; inside it, Teredo, documentation and 6to4. */
-const blocked6 = ['::/3 4000::/2 8000::/1 2001::/23 2001:db8::/32 2002::/16 3fff::/20'];
+const blocked6 = '::/3 4000::/2 8000::/1 2001::/23 2001:db8::/32 2002::/16 3fff::/20';
 
 // Separate lists, because one would also compare IPv4 addresses, as mapped ones, with its IPv6 networks.
-const blocked = { ipv4: listOf(blocked4.join(' ').split(' ')), ipv6: listOf(blocked6.join(' ').split(' ')) };
+const blocked = { ipv4: listOf(blocked4.split(/\s+/)), ipv6: listOf(blocked6.split(' ')) };
 
 /** The addresses of networks such as `10.1.0.0/16`. */
 function listOf(networks: readonly string[]): BlockList {
