@@ -60,10 +60,10 @@ export function renderMarkdown(source: string, baseUrl: string): string {
       },
       code: ({ text, lang }: Tokens.Code) => renderCode(text, lang ?? '').html,
       table(token: Tokens.Table) {
-        const cells = (row: Tokens.TableCell[], tag: string) =>
-          row.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('');
+        const cells = (row: Tokens.TableCell[], tag: string, attributes = '') =>
+          row.map(({ tokens }) => `<${tag}${attributes}>${this.parser.parseInline(tokens)}</${tag}>`).join('');
         const rows = token.rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('\n');
-        const head = cells(token.header, 'th scope="col"').replaceAll('</th scope="col">', '</th>');
+        const head = cells(token.header, 'th', ' scope="col"');
         // Focusable, so that a table wider than the screen can be scrolled by keyboard.
         return `<div class="wide" tabindex="0" role="group" aria-label="Table"><table>\n<thead><tr>${head}</tr></thead>\n<tbody>${rows}</tbody>\n</table></div>\n`;
       },
