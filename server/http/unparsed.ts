@@ -61,7 +61,7 @@ export function rejectUnparsed(server: Server, responses: TrackedResponses, cont
     const { requestId = freshId('request') } = locals;
     const others = owed.filter((exchange) => exchange !== failed);
     void Promise.allSettled(others.map(({ response }) => once(response, 'close'))).then(() =>
-      reject(socket, problem, { ...context, requestId, ...(clientError.code && { reason: clientError.code }) }),
+      reject(socket, problem, { ...context, requestId, reason: clientError.code }),
     );
   });
   server.on('connect', (_: IncomingMessage, socket: Socket) => {
@@ -86,7 +86,7 @@ const problemOf = ({ code = '', message }: ClientError): Problem =>
 /** Long enough for the client to read the response. */
 const closingMs = 2_000;
 
-type Rejection = Context & { requestId: string; reason?: string };
+type Rejection = Context & { requestId: string; reason?: string | undefined };
 
 function reject(socket: Duplex, problem: Problem, { publicUrl, log, requestId, reason }: Rejection): void {
   if (!socket.writable) {
@@ -105,7 +105,7 @@ function reject(socket: Duplex, problem: Problem, { publicUrl, log, requestId, r
     'X-Content-Type-Options: nosniff',
     'Connection: close',
   ];
-  log({ requestId, status, code, ...(reason && { reason }) });
+  log({ requestId, status, code, reason });
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
   // A client that never closes its end would hold the descriptor forever.
   const timer = setTimeout(() => socket.destroy(), closingMs).unref();
