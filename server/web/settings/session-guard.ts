@@ -54,7 +54,7 @@ export class SessionGuard {
   /** A form that must come from one of our own pages with a CSRF token of this session, and is rate-limited. */
   form(path: string, form: Form): void {
     const { action, show = pageAbove } = form;
-    this.page(path, (visit) => show(visit));
+    this.page(path, show);
     this.#on('post', path, async (open) => {
       const visit = await visitOf(open);
       const isOurs = isFromOurPage(open.request, open.context.baseUrl);
@@ -77,8 +77,7 @@ export class SessionGuard {
 
   /** A form that needs no session. */
   publicForm(path: string, form: FormOf<PublicRequest, PublicRequest>): void {
-    const { show } = form;
-    if (show) this.publicPage(path, (open) => show(open));
+    if (form.show) this.publicPage(path, form.show);
     this.#on('post', path, async (open) => {
       if (!isFromOurPage(open.request, open.context.baseUrl)) throw forgedForm();
       send(await submit(open, form), open);

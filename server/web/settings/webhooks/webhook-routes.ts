@@ -22,7 +22,7 @@ import {
 
 export function webhookRoutes(guard: SessionGuard): void {
   guard.form('/webhooks', { action: 'webhook_created', show: showAll, submit: create, isSolvable: () => true });
-  guard.page('/webhooks/:id', (visit) => showOne(visit));
+  guard.page('/webhooks/:id', showOne);
   guard.form('/webhooks/:id/change', {
     action: 'webhook_changed',
     show: showOne,
