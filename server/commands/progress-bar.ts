@@ -44,9 +44,10 @@ export function progressBar(stream: Stream, now: () => number = () => performanc
   const startedMs = now();
   let shownMs = stream.isTTY ? -Infinity : startedMs;
   const show = (progress: Progress): void => {
-    const elapsedMs = now() - startedMs;
-    if (now() - shownMs < (stream.isTTY ? redrawEveryMs : lineEveryMs)) return;
-    shownMs = now();
+    const nowMs = now();
+    const elapsedMs = nowMs - startedMs;
+    if (nowMs - shownMs < (stream.isTTY ? redrawEveryMs : lineEveryMs)) return;
+    shownMs = nowMs;
     stream.write(
       stream.isTTY ? `${clearLine}${drawProgress(progress, elapsedMs)}` : `${describeProgress(progress, elapsedMs)}\n`,
     );
