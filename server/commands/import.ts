@@ -102,12 +102,10 @@ async function runImport(kind: ImportKind, file: string, { organization, json, .
   const point = decimalPoint && (decimalPoint === 'comma' ? ',' : '.');
   const choices: ImportChoices = { map, restToMetadata, match, dateOrder, decimalPoint: point };
   const settings = { kind, choices, dryRun, rejectsFile: rejects };
-  const report =
-    file === '-'
-      ? await withCopy(process.stdin, (copy) =>
-          run(organization, { ...settings, file: copy, fileName: 'standard input' }),
-        )
-      : await run(organization, { ...settings, file, fileName: basename(file) });
+  const read = (path: string, fileName: string) => run(organization, { ...settings, file: path, fileName });
+  const report = await (file === '-'
+    ? withCopy(process.stdin, (copy) => read(copy, 'standard input'))
+    : read(file, basename(file)));
   const summary = `${dryRun ? 'Dry run, nothing was written. ' : ''}${printSummary(report)}`;
   print(json, report, ...notesOf(report, choices), summary);
   if (report.rejected > 0) throw new ExitStatus(2);
