@@ -50,12 +50,10 @@ function requireJson(request: Request): void {
 /** For an operation that takes none. Some tools send `{}` with a GET; any other body would be ignored, so it is rejected. */
 export async function requireNoBody(request: Request): Promise<void> {
   const isReadable = lengthOf(request) <= longBytes && !isEncoded(request);
-  const bytes = isReadable ? await bytesOf(request).catch(ignoreFailure) : undefined;
+  const bytes = isReadable ? await bytesOf(request).catch(() => undefined) : undefined;
   const isEmpty = bytes !== undefined && /^\s*(?:\{\s*\}\s*)?$/.test(bytes.toString('latin1'));
   if (!isEmpty) throw new Problem('malformed_request', { fault: 'unexpected_body' });
 }
-
-const ignoreFailure = () => undefined;
 
 const lengthOf = ({ headers }: Request): number => Number(headers['content-length'] ?? 0);
 
