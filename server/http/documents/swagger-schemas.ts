@@ -13,7 +13,7 @@ export const visibility = (name: string, required = false) =>
   required || important.has(name) ? 'important' : 'advanced';
 
 const refer = (name: string): Json => ({ $ref: `#/definitions/${name}` });
-const capitalized = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
+export const capitalized = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
 
 /**
  * Objects become named definitions. A label contains the whole path ("Shipping address city"), so an object that appears in

@@ -6,7 +6,7 @@ import { mapValues } from '../../../contract/openapi/document.ts';
 import type { Operation, Parameter, Response } from '../../../contract/openapi/document.ts';
 import { expandedDocument30 } from '../../../contract/openapi/openapi.ts';
 import { labelOf } from '../../../contract/openapi/label.ts';
-import { convertSchema, Definitions, unsupportedNames, visibility } from './swagger-schemas.ts';
+import { capitalized, convertSchema, Definitions, unsupportedNames, visibility } from './swagger-schemas.ts';
 import type { Json } from './swagger-schemas.ts';
 import { triggers } from './triggers.ts';
 
@@ -47,7 +47,7 @@ function convertOperation(operation: Operation, definitions: Definitions): Json 
   const success = Object.entries(responses).filter(([status]) => status.startsWith('2'));
   const failure = responses[500]?.content?.['application/problem+json'];
   return {
-    operationId: operationId.charAt(0).toUpperCase() + operationId.slice(1),
+    operationId: capitalized(operationId),
     tags,
     summary,
     description,
