@@ -143,7 +143,8 @@ async function readMapping(file: string): Promise<Record<string, string>> {
   }
 }
 
-type Settings = Pick<ImportOptions, 'kind' | 'file' | 'choices' | 'dryRun'> & {
+type Settings = Pick<ImportOptions, 'kind' | 'file' | 'dryRun'> & {
+  choices: ImportChoices;
   fileName: string;
   rejectsFile: string | undefined;
 };
@@ -183,7 +184,7 @@ async function run(slug: string, { fileName, rejectsFile, ...settings }: Setting
 }
 
 /** The chunk after those rows may have been stored too, if only the response to its commit was lost. */
-function interruption(rowsRead: number, { match }: ImportChoices = {}): string {
+function interruption(rowsRead: number, { match }: ImportChoices): string {
   const again =
     match === 'none'
       ? 'a row that you import again creates another record'
