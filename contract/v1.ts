@@ -14,6 +14,10 @@ export type V1 = typeof v1;
 
 /** The resources that have records: `customers`. */
 export type ResourceName = { [Name in keyof V1]: V1[Name] extends { list: object } ? Name : never }[keyof V1];
+// Object.entries() loses the types of the names.
+export const resourceNames = Object.entries(v1).flatMap(([name, routes]) =>
+  'list' in routes ? (name as ResourceName) : [],
+);
 /** What one of their records is called: `customer`. */
 export type RecordName = ResourceName extends infer Name ? (Name extends `${infer One}s` ? One : never) : never;
 /** `customers` → `customer` */

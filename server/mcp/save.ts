@@ -1,8 +1,10 @@
 /** The tools that write. */
 import { hash } from 'node:crypto';
 import type { AppRoute } from '@ts-rest/core';
+import { bodyOf } from '../../contract/operations.ts';
 import { isBlank } from '../../contract/text.ts';
 import { v1 } from '../../contract/v1.ts';
+import type { RecordName } from '../../contract/v1.ts';
 import { Problem } from '../problems/problem.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
 import { idIn } from './arguments.ts';
@@ -10,8 +12,6 @@ import { presented } from './result.ts';
 import { fieldsOf, inputsOf, schemaOf } from './schema.ts';
 import { untrustedNotice } from './tool.ts';
 import type { Arguments, CallOperation, Tool } from './tool.ts';
-
-const { customers, items } = v1;
 
 const texts = { type: 'array', items: { type: 'string' } } as const;
 /** As the contract accepts them. */
@@ -37,7 +37,7 @@ async function createOnce(call: CallOperation, { create, get, idName }: CreateOn
 }
 
 export function saveCustomer(): Tool {
-  const { create, update, get } = customers;
+  const { create, update, get } = v1.customers;
   const { properties, definitions } = inputsOf(schemaOf(create.body));
   const known = fieldsOf(create);
   return {
@@ -61,23 +61,23 @@ export function saveCustomer(): Tool {
   };
 }
 
-/** No operation changes an item. */
-export function createItem(): Tool {
-  const { create, get } = items;
-  const { properties, required } = inputsOf(schemaOf(create.body));
+/** For records that no operation changes. */
+export function createTool(record: RecordName, { create, get }: { create: AppRoute; get: AppRoute }): Tool {
+  const name = `create_${record}`;
+  const { properties, required } = inputsOf(schemaOf(bodyOf(create)));
   return {
-    name: 'create_item',
-    title: create.summary,
-    description: `${create.description} Repeating the same call within 24 hours creates nothing and returns the item as it is now, with replayed. ${untrustedNotice}`,
+    name,
+    title: create.summary ?? name,
+    description: `${create.description} Repeating the same call within 24 hours creates nothing and returns the ${record} as it is now, with replayed. ${untrustedNotice}`,
     properties,
     required,
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     run: (body, { call }) =>
-      createOnce(call, { create, get, idName: 'itemId' }, body).catch((error: unknown) => {
+      createOnce(call, { create, get, idName: `${record}Id` }, body).catch((error: unknown) => {
         if (!(error instanceof Problem && error.code === 'external_id_taken')) throw error;
         // This tool has no onConflict, so its advice is that for an update.
         const { existingId } = error.body('', '');
-        throw new Problem('external_id_taken', { record: 'item', existingId, isUpdate: true });
+        throw new Problem('external_id_taken', { record, existingId, isUpdate: true });
       }),
   };
 }

@@ -1,12 +1,12 @@
 /** The tools of agents: each one performs an operation, with its parameters and fields as arguments. */
 import type { AppRoute } from '@ts-rest/core';
 import type { z } from 'zod';
-import { recordOf, v1 } from '../../contract/v1.ts';
+import { recordOf, resourceNames, v1 } from '../../contract/v1.ts';
 import type { ResourceName, V1 } from '../../contract/v1.ts';
 import { parameterProblem } from '../problems/problem.ts';
 import { findTool, getTool } from './find.ts';
 import { mostBytes, selected, sizeOf } from './result.ts';
-import { createItem, saveCustomer } from './save.ts';
+import { createTool, saveCustomer } from './save.ts';
 import { fieldsOf, inputsOf, schemaOf } from './schema.ts';
 import { readAnnotations } from './tool.ts';
 import type { Tool } from './tool.ts';
@@ -97,9 +97,7 @@ export function createTools(sums: AppRoute & { query: unknown }): readonly Tool[
   const others: Record<ResourceName, readonly Tool[]> = {
     customers: [saveCustomer()],
     proposals: [sumProposals(sums)],
-    items: [createItem()],
+    items: [createTool('item', v1.items)],
   };
-  // Object.keys() loses the types.
-  const resources = Object.keys(described) as ResourceName[];
-  return [...resources.flatMap((resource) => [...readTools(resource), ...others[resource]]), whoAmI];
+  return [...resourceNames.flatMap((resource) => [...readTools(resource), ...others[resource]]), whoAmI];
 }
