@@ -3,8 +3,9 @@ import type { AppRoute } from '@ts-rest/core';
 import { resolve } from '../../../../contract/openapi/document.ts';
 import type { Document, MediaType, Operation, Schema } from '../../../../contract/openapi/document.ts';
 import { exampleOf } from '../../../../contract/openapi/examples.ts';
-import { columnsOf } from '../../../import/fields.ts';
-import { customerImport, itemImport, proposalImport } from '../../../import/schemas.ts';
+import { labelOf } from '../../../../contract/openapi/label.ts';
+import { recordOf, resourceNames } from '../../../../contract/v1.ts';
+import { shapes } from '../../../export/shapes.ts';
 import { pathOf, renderSample, sampleOf } from './samples.ts';
 import { fieldsOf, json, kebab, operationsIn, table, typeText } from './schema-text.ts';
 import type { Field, Schemas } from './schema-text.ts';
@@ -85,20 +86,15 @@ function errorTable({ responses }: Operation): string {
   return table(['Status', 'Codes'], rows);
 }
 
+/** Records: name in the document → columns of an import and an export. */
+const imports = Object.fromEntries(resourceNames.map((name) => [labelOf(recordOf(name)), shapes[name].columns]));
+
 /** The schemas that have a page: name in the document → title. */
 export const recordTitles = {
-  Customer: 'Customer',
-  Proposal: 'Proposal',
-  Item: 'Item',
+  ...Object.fromEntries(Object.keys(imports).map((name) => [name, name])),
   Me: 'Account and key',
   Pagination: 'Pagination',
   Problem: 'Problem',
-};
-
-const imports: Readonly<Record<string, readonly string[]>> = {
-  Customer: columnsOf(customerImport),
-  Item: columnsOf(itemImport),
-  Proposal: columnsOf(proposalImport),
 };
 
 export function recordPage(name: string, title: string, document: Document): string {
