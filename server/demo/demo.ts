@@ -8,7 +8,6 @@ import { forOrganization } from '../database/tenant.ts';
 import { ApiKey, Member, newOrganizationId, Organization } from '../entities/organization.ts';
 import type { OrganizationId } from '../entities/owned.ts';
 import { importKinds } from '../entities/upload.ts';
-import type { ImportKind } from '../entities/upload.ts';
 import { ownFile } from '../files.ts';
 import { issueKey } from '../keys/issue.ts';
 import { nameExampleRecords } from './example-records.ts';
@@ -25,7 +24,8 @@ const people = [
 
 type PrintLine = (line: string) => void;
 type SignIn = { member: Pick<Member, 'email' | 'role'>; password: string };
-type Made = { organization: string } & Record<ImportKind, number>;
+/** The name of the organization, and its records: `64 customers`. */
+type Made = { name: string; records: string[] };
 
 /**
  * Creates the demo organization in a database that has no organization, and prints its key. A demo without a key was left
@@ -76,7 +76,7 @@ async function fill(database: Database, id: OrganizationId): Promise<Made> {
     for (const person of people) em.create(Member, { ...person, emailKey: person.email, createdAt });
     return created;
   });
-  const made: Made = { organization: organization.name, customers: 0, items: 0, proposals: 0 };
+  const records: string[] = [];
   // Most starts find a database with an organization, and need no importer.
   const { importFile } = await import('../import/import-file.ts');
   for (const kind of importKinds) {
@@ -87,10 +87,10 @@ async function fill(database: Database, id: OrganizationId): Promise<Made> {
     );
     const [error] = report.errors;
     if (error) throw new Error(`${name}, line ${error.line}: ${error.field} ${error.message}`);
-    made[kind] = report.created;
+    records.push(`${report.created} ${kind}`);
   }
   await nameExampleRecords(forOrganization(database, id));
-  return made;
+  return { name: organization.name, records };
 }
 
 /** Issues the key and prints it in one transaction, so that a key that was not printed is not stored. */
@@ -113,15 +113,10 @@ async function announce(
   });
 }
 
-function announcement(
-  { organization, customers, items, proposals }: Made,
-  key: string,
-  url: string,
-  signIns: SignIn[],
-): string[] {
+function announcement({ name, records }: Made, key: string, url: string, signIns: SignIn[]): string[] {
   return [
     '',
-    `Created a demo organization, ${organization}: ${customers} customers, ${items} items, ${proposals} proposals.`,
+    `Created a demo organization, ${name}: ${records.join(', ')}.`,
     '',
     '  API key (shown only once):',
     '',
