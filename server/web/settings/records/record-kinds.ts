@@ -117,7 +117,7 @@ export type OneRecord = {
 } & Readonly<Record<string, unknown>>;
 export type Listed = { data: readonly OneRecord[]; pagination: { nextCursor: string | null } };
 
-export const titleOf = ({ name, number, title }: OneRecord): string => name ?? `${number} · ${title}`;
+export const titleOf = ({ name, number, title }: OneRecord) => name ?? [number, title].filter(Boolean).join(' · ');
 
 const asKey = ({ member, organization }: Visit): AuthenticatedKey => ({
   id: member.id,
