@@ -1,6 +1,6 @@
 /** Import and export: the upload form, the progress and the result of an import, and the downloads. */
 import { importKinds, isInterrupted, isWorking } from '../../../entities/upload.ts';
-import type { Upload } from '../../../entities/upload.ts';
+import type { ImportKind, Upload } from '../../../entities/upload.ts';
 import type { FieldInfo } from '../../../import/fields.ts';
 import { publicId } from '../../../records/public-id.ts';
 import { uploadBounds } from '../../../uploads/files.ts';
@@ -20,6 +20,7 @@ import { count } from '../usage/usage-chart.ts';
 import type { Visit } from '../visit.ts';
 import { checkedSection, endedSection, summarySection, workingSection } from './import-progress.ts';
 
+type Table = { name: ImportKind; fields: FieldInfo[] };
 export type ImportView = {
   upload?: Upload;
   hasRejects?: boolean;
@@ -30,7 +31,7 @@ export type ImportView = {
   mapping?: Html | undefined;
   /** Earlier imports. */
   ended: Upload[];
-  fields: Record<'customers' | 'items', FieldInfo[]>;
+  tables: Table[];
   rejectedExport?: Rejected;
 };
 
@@ -60,9 +61,9 @@ function importSections(visit: Visit, view: ImportView): Html {
 
 const kindLabels = Object.fromEntries(importKinds.map((kind) => [kind, recordKinds[kind].label]));
 
-function uploadForm(visit: Visit, { rejected, fields }: ImportView): Html {
+function uploadForm(visit: Visit, { rejected, tables }: ImportView): Html {
   const kind = selectField({ id: 'kind', label: 'Record type', options: kindLabels, rejected });
-  const content = html`${kind} ${fileField(rejected)}
+  const content = html`${kind} ${fileField(rejected, tables)}
     <p class="quiet">Nothing is imported yet. You will see a preview and the changes first.</p>
     <button type="submit">Upload and check</button>`;
   const attributes = html` enctype="multipart/form-data" class="stack" data-busy="Uploading…"`;
@@ -70,12 +71,12 @@ function uploadForm(visit: Visit, { rejected, fields }: ImportView): Html {
     'import',
     'Import a file',
     html`${postForm(visit, '/settings/imports', content, attributes)}
-    ${collapsible('fields', 'The fields', html`${fieldList('Customers', fields.customers)} ${fieldList('Items', fields.items)}`)}`,
+    ${collapsible('fields', 'The fields', html`${tables.map(fieldList)}`)}`,
   );
 }
 
-const fieldList = (title: string, fields: readonly FieldInfo[]): Html =>
-  html`<h3>${title}</h3>
+const fieldList = ({ name: kind, fields }: Table): Html =>
+  html`<h3>${recordKinds[kind].label}</h3>
     <ul>
       ${fields.map(({ name, label, type, isRequired }) => html`<li>${label}: ${type}${isRequired && ', required'} <code translate="no">${name}</code></li>`)}
     </ul>`;
@@ -92,14 +93,15 @@ function historySection(ended: readonly Upload[]): Html | false {
   return card('history', 'Earlier imports', responsiveTable(table));
 }
 
-const fileHint = html`An Excel workbook (.xlsx, up to 20 MB), or CSV or JSON up to 100 MB, optionally compressed with
-  gzip. The columns may have any names. Empty files to fill in:
-  <a href="/settings/import-templates/customers.csv">customers</a>,
-  <a href="/settings/import-templates/items.csv">items</a>. <a href="/docs/import">How to prepare a file</a>`;
+const fileHint = (tables: Table[]) =>
+  html`An Excel workbook (.xlsx, up to 20 MB), or CSV or JSON up to 100 MB, optionally compressed with gzip. The columns
+    may have any names. Empty files to fill in:
+    ${tables.map(({ name }, index) => html`${index > 0 && ', '}<a href="/settings/import-templates/${name}.csv">${name}</a>`)}.
+    <a href="/docs/import">How to prepare a file</a>`;
 
-const fileField = (rejected: Rejected | undefined): Html =>
+const fileField = (rejected: Rejected | undefined, tables: Table[]): Html =>
   labeled(
-    { id: 'file', label: 'File', hint: fileHint, rejected },
+    { id: 'file', label: 'File', hint: fileHint(tables), rejected },
     (attributes) =>
       html`<input
         id="file"

@@ -65,19 +65,19 @@ export async function showImports(visit: Visit, view: Partial<ImportView>): Prom
   const isAllowed = member.role === 'admin' && organization.plan === 'team';
   const found = isAllowed ? await context.uploads.find(organization) : undefined;
   const ended = isAllowed ? await context.uploads.ended(organization) : [];
-  const { mappingSection, importFields } = await importer();
+  const { mappingSection, importTables } = await importer();
   const isShown = found?.upload.state === 'mapping' && view.mapping === undefined;
   const mapping = isShown ? mappingSection(visit, found.upload) : undefined;
   const done = sentenceFor(sentences, field(visit.request.query, 'done'));
-  return importPage(visit, { ...found, ended, mapping, fields: importFields(), done, ...view });
+  return importPage(visit, { ...found, ended, mapping, tables: importTables(), done, ...view });
 }
 
 async function sendTemplate({ request, response }: Visit): Promise<undefined> {
-  const { importFields } = await importer();
-  const kind = (['customers', 'items'] as const).find((name) => `${name}.csv` === request.params.name);
-  if (!kind) throw pageNotFound();
-  response.attachment(`${kind}.csv`).type('csv');
-  response.send(byteOrderMark + csvLines([importFields()[kind].map(({ name }) => name)]));
+  const { importTables } = await importer();
+  const table = importTables().find(({ name }) => `${name}.csv` === request.params.name);
+  if (!table) throw pageNotFound();
+  response.attachment(`${table.name}.csv`).type('csv');
+  response.send(byteOrderMark + csvLines([table.fields.map(({ name }) => name)]));
 }
 
 async function receive(change: Change): Promise<string> {

@@ -58,11 +58,9 @@ function meaning(examples: readonly string[], read: (text: string) => string): s
   return meanings.length > 0 ? `: ${meanings.join(', ')}` : '';
 }
 
-/** The fields that a table of customers or items can fill. */
-export const importFields = () => ({
-  customers: describeFields(kinds.customers),
-  items: describeFields(kinds.items),
-});
+/** The kinds whose records have no lines, with the fields that a table can fill. */
+export const importTables = () =>
+  Object.values(kinds).flatMap((kind) => (kind.isFlat ? { name: kind.name, fields: describeFields(kind) } : []));
 
 /** The choices made in the form. */
 export function choicesIn(upload: Upload, body: unknown): ImportChoices {
