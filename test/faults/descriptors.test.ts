@@ -46,6 +46,7 @@ test.skipIf(process.platform !== 'linux')(
       const taken = await takeDescriptors(url);
       for (const part of parts) expect(await statusOf(url + part)).toBe(500);
       await expect.poll(() => output.text.match(/^\{"level":"error",.*"status":500,/gm)).toHaveLength(parts.length);
+      await expect.poll(() => output.text).toMatch(/"message":"no file could be opened[^"]*","error":\{.*EMFILE/);
       for (const socket of taken) socket.destroy();
       for (const part of parts) await expect.poll(() => statusOf(url + part)).toBe(200);
     } finally {

@@ -12,6 +12,7 @@ import { createShares } from '../../limits/concurrency.ts';
 import { memoryRateLimiter } from '../../limits/rate-limit.ts';
 import { createApp } from './app.ts';
 import type { Parts } from './app.ts';
+import { checkDescriptors } from './descriptors.ts';
 import { expireRegularly } from './retention.ts';
 import { createBackground } from '../../database/background.ts';
 import { signingSecret } from '../../accounts/signing-secret.ts';
@@ -171,13 +172,14 @@ function startWork(options: ServeOptions, { secret, refresh, log, warn, baseUrl 
   const uploads = new Uploads({ database, folder, report });
   const signing = createBackground(report('the secret was not read again'));
   signing.every(secretMs, refresh);
+  const descriptors = checkDescriptors(report('no file could be opened; new connections may be closed'));
   const expiry = expireRegularly(database.pool, report('expired rows were not removed'));
   const transactions = warnOfLongTransactions(database.pool, warn, report('transactions were not checked'));
   const warnings = mailWarnings(
     { database, baseUrl, onError: report('admins were not told about API keys') },
     { mail, everyMs: options.keyWarningsMs },
   );
-  return { endpoints, webhooks, usage, uploads, signing, expiry, transactions, warnings };
+  return { endpoints, webhooks, usage, uploads, signing, descriptors, expiry, transactions, warnings };
 }
 
 const both =
