@@ -47,8 +47,22 @@ export async function admitSignIn(pool: pg.Pool, attempt: Attempt): Promise<numb
 /** After a correct password: attempts on this account from the same network or device no longer count. */
 export async function clearSignInAttempts(pool: pg.Pool, attempt: Attempt): Promise<void> {
   await pool.query('delete from sign_in.attempts where key = $1', [`account ${accountOf(attempt)}`]);
-  const text = 'update sign_in.attempts set count = greatest(count - 1, 0) where key = $1';
-  if (attempt.device === undefined) await pool.query(text, [`address ${networkOf(attempt.ipAddress)}`]);
+  await uncountOfNetwork(pool, attempt);
+}
+
+/** For catch(): an attempt does not count if its password was not checked, as when too many others are waiting. */
+export const uncountSignIn =
+  (pool: pg.Pool, attempt: Attempt) =>
+  async (cause: unknown): Promise<never> => {
+    await pool.query(uncount, [`account ${accountOf(attempt)}`]);
+    await uncountOfNetwork(pool, attempt);
+    throw cause;
+  };
+
+const uncount = 'update sign_in.attempts set count = greatest(count - 1, 0) where key = $1';
+
+async function uncountOfNetwork(pool: pg.Pool, { device, ipAddress }: Attempt): Promise<void> {
+  if (device === undefined) await pool.query(uncount, [`address ${networkOf(ipAddress)}`]);
 }
 
 /** Counted per app, because the app of another membership with the same address may be someone else's. */

@@ -3,7 +3,7 @@ import type { Database } from '../database/orm.ts';
 import { forOrganization } from '../database/tenant.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { insertEvent, writeEvent } from '../records/audit-log.ts';
-import { admitSignIn, admitToLog, clearSignInAttempts } from './attempts.ts';
+import { admitSignIn, admitToLog, clearSignInAttempts, uncountSignIn } from './attempts.ts';
 import { matchPassword } from './credentials.ts';
 import type { Connection, Credential } from './credentials.ts';
 import type { KnownDevices } from './known-devices.ts';
@@ -24,7 +24,8 @@ export async function attemptSignIn(
   const attempt = { email, ipAddress: device.ipAddress, device: knownDevice };
   const waitSeconds = await admitSignIn(pool, attempt);
   if (waitSeconds > 0) return { waitSeconds, credentials: [] };
-  const { right: credentials, opensAll } = await matchPassword(pool, email, password);
+  const matching = matchPassword(pool, email, password);
+  const { right: credentials, opensAll } = await matching.catch(uncountSignIn(pool, attempt));
   if (credentials.length === 0)
     await logFailure(database, await membersWithEmail(pool, email), { ipAddress: device.ipAddress });
   // Knowing the password of one membership does not excuse guesses at those of the others.

@@ -1,5 +1,5 @@
 /** A member's own account: the password, two-factor authentication, and where the member is signed in. */
-import { admitSignIn, clearSignInAttempts } from '../../../accounts/attempts.ts';
+import { admitSignIn, clearSignInAttempts, uncountSignIn } from '../../../accounts/attempts.ts';
 import { lockPasswords, matchPassword, readPasswords } from '../../../accounts/credentials.ts';
 import type { Credential } from '../../../accounts/credentials.ts';
 import { passwordProblem } from '../../../accounts/passwords.ts';
@@ -92,7 +92,8 @@ export async function checkOwnPassword({ member, request, context }: Change): Pr
   const pool = context.database.signIns;
   const attempt = { email: member.email, ipAddress: deviceOf(request).ipAddress, device: member.id };
   rejectTooMany(await admitSignIn(pool, attempt));
-  const { right } = await matchPassword(pool, member.email, field(request.body, 'current').slice(0, 1000));
+  const matching = matchPassword(pool, member.email, field(request.body, 'current').slice(0, 1000));
+  const { right } = await matching.catch(uncountSignIn(pool, attempt));
   if (!right.some(({ memberId }) => memberId === member.id)) throw incorrect();
   await clearSignInAttempts(pool, attempt);
   return right;
