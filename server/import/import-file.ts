@@ -20,6 +20,7 @@ import type { Organization } from '../entities/organization.ts';
 import type { ImportChoices, ImportKind } from '../entities/upload.ts';
 import { writeEvent } from '../records/audit-log.ts';
 import { sqlStateOf } from '../records/constraint.ts';
+import { kinds as recordKinds } from '../records/kinds.ts';
 import { announceImport, importLock } from './announcement.ts';
 import { customers } from './customers.ts';
 import { inspectFile } from './inspect.ts';
@@ -70,7 +71,8 @@ export async function importFile(options: ImportOptions): Promise<Report> {
   const inspection = options.inspection ?? (await inspectFile(options.file));
   return withSession(database.pool, organization.id, async (session) => {
     if (!dryRun) await takeImportLock(session, isWaiting);
-    return importInto(await openStore(session, database.orm, organization, dryRun), inspection, options);
+    const store = await openStore(session, database.orm, organization, dryRun ? kinds[options.kind] : undefined);
+    return importInto(store, inspection, options);
   });
 }
 
@@ -86,7 +88,7 @@ async function importInto(store: Store, inspection: Inspection, options: ImportO
     ...options,
     store,
     kind,
-    table: store[kind.name],
+    table: recordKinds[kind.id].table(options.database.orm),
     match: choices.match ?? 'externalId',
     open,
     announcement,

@@ -1,6 +1,6 @@
 /** What customers, items and proposals each define, so that one importer serves all three. */
 import type { z } from 'zod';
-import type { Kind as IdKind } from '../../contract/fields.ts';
+import type { RecordName } from '../../contract/v1.ts';
 import type { RecordTable, Values } from '../records/record-table.ts';
 import type { ImportKind, Match } from '../entities/upload.ts';
 import type { Announcement } from './announcement.ts';
@@ -59,7 +59,7 @@ export type Planner<Row = Keyed, Stored = Identified> = {
 
 export type Kind<Row extends Keyed = Keyed, Stored extends Identified = Identified> = {
   name: ImportKind;
-  id: IdKind;
+  id: RecordName;
   schema: z.ZodType<Row>;
   /** The record as the API returns it; only the server sets the fields that `schema` lacks. */
   record: z.ZodObject;

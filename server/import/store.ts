@@ -1,21 +1,17 @@
 /** The organization's tables during one import, or their temporary substitutes in a dry run. */
-import type { EntityName } from '@mikro-orm/core';
 import type { Database } from '../database/orm.ts';
 import type { Session } from '../database/session.ts';
-import { Customer } from '../entities/customer.ts';
-import { Item } from '../entities/item.ts';
 import type { Organization } from '../entities/organization.ts';
-import { Proposal, ProposalLine } from '../entities/proposal.ts';
-import type { ImportKind } from '../entities/upload.ts';
+import { ProposalLine } from '../entities/proposal.ts';
+import { kinds } from '../records/kinds.ts';
 import { recordTable } from '../records/record-table.ts';
 
-/** The columns by which a dry run finds planned records. */
-const indexed = {
-  customers: ['id', 'external_id'],
-  items: ['id', 'external_id', 'sku_key'],
-  proposals: ['id', 'external_id', 'number'],
-  proposal_lines: ['id', 'proposal_id'],
-} satisfies Record<ImportKind | 'proposal_lines', string[]>;
+type Kind = { name: string; unique?: { column: string }; isFlat: boolean };
+/** The tables that an import writes, with the columns by which a dry run finds planned records. */
+const tablesOf = ({ name, unique, isFlat }: Kind): Record<string, string[]> => ({
+  [name]: ['id', 'external_id', ...(unique ? [unique.column] : [])],
+  ...(!isFlat && { proposal_lines: ['id', 'proposal_id'] }),
+});
 
 /** For a temporary table like a stored one. A later release may have added columns that need their defaults. */
 export const like = (table: string): string => `like ${table} including defaults`;
@@ -23,28 +19,27 @@ export const like = (table: string): string => `like ${table} including defaults
 type Named = { name: string };
 export type Store = Awaited<ReturnType<typeof openStore>>;
 
-/** Prepares the connection. A dry run writes to temporary tables, whose rows hide the stored ones in reads. */
-export async function openStore(session: Session, orm: Database['orm'], organization: Organization, dry: boolean) {
+/** Prepares the connection. A dry run (of `planned`) writes to temporary tables, whose rows hide the stored ones in reads. */
+export async function openStore(session: Session, orm: Database['orm'], organization: Organization, planned?: Kind) {
   // Makes PostgreSQL find records by index even if it misjudges the size of tables that are just being filled.
   await session.command('set enable_hashjoin = off; set enable_mergejoin = off');
-  for (const [name, columns] of Object.entries(dry ? indexed : {})) {
+  const temporary = planned ? tablesOf(planned) : {};
+  for (const [name, columns] of Object.entries(temporary)) {
     const indexes = columns.map((column) => `create index on planned_${name} (${column})`);
     await session.command([`create temp table planned_${name} (${like(name)})`, ...indexes].join('; '));
   }
-  const tableOf = <T extends object>(entity: EntityName<T>) => recordTable(entity, () => orm);
   const store = {
     session,
     organization,
-    dry,
-    customers: tableOf(Customer),
-    items: tableOf(Item),
-    proposals: tableOf(Proposal),
-    lines: tableOf(ProposalLine),
+    dry: planned !== undefined,
+    customers: kinds.customer.table(orm),
+    items: kinds.item.table(orm),
+    lines: recordTable(ProposalLine, () => orm),
     /** The `now()` of the current transaction. */
     startedAt: '',
-    select: selecting(session, dry),
+    select: selecting(session, temporary),
     /** The table to write. */
-    written: ({ name }: Named): string => (dry ? `planned_${name}` : name),
+    written: ({ name }: Named): string => (planned ? `planned_${name}` : name),
     transaction: <T>(work: () => Promise<T>): Promise<T> =>
       session.transaction((startedAt) => {
         store.startedAt = startedAt;
@@ -60,7 +55,7 @@ export async function openStore(session: Session, orm: Database['orm'], organiza
  * temporary one.
  */
 const selecting =
-  (session: Session, dry: boolean) =>
+  (session: Session, temporary: object) =>
   async (
     { name }: Named,
     columns: string,
@@ -68,7 +63,7 @@ const selecting =
   ): Promise<unknown[][]> => {
     const from = (table: string, selected: string) =>
       `select ${selected} from ${table} t where t.organization_id = $1 and t.${column} = any($2) ${rest}`;
-    if (!dry) return session.query(from(name, columns), [values]);
+    if (!(name in temporary)) return session.query(from(name, columns), [values]);
     // A planned record hides the stored one; the lines of a planned proposal hide all stored ones.
     const [hiding, owner] = name === 'proposal_lines' ? ['proposals', 'proposal_id'] : [name, 'id'];
     const stored = await session.query(from(name, `t.${owner}, ${columns}`), [values]);

@@ -6,10 +6,11 @@ import { like, plannedIn } from './store.ts';
 import type { Store } from './store.ts';
 import type { RecordTable, Values } from '../records/record-table.ts';
 
-export async function writePlans({ store, table, announcement }: Work, plans: readonly Plan[]): Promise<void> {
+export async function writePlans(work: Work, plans: readonly Plan[]): Promise<void> {
   if (plans.length === 0) return;
+  const { store, table, announcement } = work;
   const updated = plans.filter(({ outcome }) => outcome === 'updated');
-  if (store.dry) await copyStored(store, table, updated);
+  if (store.dry) await copyStored(work, updated);
   await apply(store, table, {
     created: plans.filter(({ outcome }) => outcome === 'created').map(({ record }) => record),
     changed: updated.map(({ record }) => record),
@@ -65,7 +66,7 @@ function copy({ session }: Store, into: string, table: RecordTable, records: rea
 }
 
 /** Copies stored records into a dry run's temporary tables, where they can be changed. */
-async function copyStored(store: Store, table: RecordTable, updated: readonly Plan[]): Promise<void> {
+async function copyStored({ store, kind, table }: Work, updated: readonly Plan[]): Promise<void> {
   const ids = updated.map(({ id }) => id);
   if (ids.length === 0) return;
   const planned = await plannedIn(store.session, store.written(table), ids);
@@ -76,6 +77,6 @@ async function copyStored(store: Store, table: RecordTable, updated: readonly Pl
        where t.organization_id = $1 and t.${column} = any($2)`,
       [missing],
     );
-  if (table === store.proposals) await insert(store.lines, 'proposal_id');
+  if (!kind.isFlat) await insert(store.lines, 'proposal_id');
   await insert(table, 'id');
 }
