@@ -90,7 +90,7 @@ export async function startServer(opening: Opening, socket?: string): Promise<Se
   opening.child = child;
   await log.close();
   if (await isRunning(child, cluster)) return await findServer(cluster);
-  const logged = await endOfLog(logFile, logStart);
+  const logged = await endOfLog(logFile, logStart, incidental);
   if (/already exists|is empty|still in use/.test(logged)) return undefined;
   const [, version] = /initialized by PostgreSQL version (\d+)/.exec(logged) ?? [];
   if (version !== undefined) throw new Error(ofOtherVersion(cluster, version));
@@ -133,9 +133,14 @@ async function openLog(path: string): Promise<fs.FileHandle> {
   return log;
 }
 
-export async function endOfLog(path: string, start = 0): Promise<string> {
+/** What a server does, and responds to clients, while it does not start: there may be more of it than of the reason. */
+const incidental = / LOG:  | FATAL:  the database system is | DETAIL:  Consistent recovery state /;
+
+export async function endOfLog(path: string, start = 0, except?: RegExp): Promise<string> {
   const text = (await fs.readFile(path).catch(() => Buffer.alloc(0))).subarray(start).toString();
-  return text.trim().split('\n').slice(-5).join('\n');
+  const lines = text.trim().split('\n');
+  const others = lines.filter((line) => !except?.test(line));
+  return (others.length > 0 ? others : lines).slice(-5).join('\n');
 }
 
 /** Different for a new cluster in the same place: a server of the deleted one may still run, and unlinks its socket. */

@@ -1,6 +1,6 @@
 /** An embedded database that fails to restart for a while. */
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -51,6 +51,16 @@ test('is restarted with increasing pauses until it runs; the reason is reported 
   await client.connect();
   expect((await client.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
   await client.end();
+});
+
+test('that cannot be recovered is reported with the reason, not with what the server does about it', async () => {
+  const dataDir = await emptyFolder();
+  await (await open(dataDir)).close();
+  const wal = join(dataDir, 'postgres', 'pg_wal');
+  for (const name of await readdir(wal)) if (/^[\dA-F]{24}$/.test(name)) await rm(join(wal, name));
+  const reason =
+    /does not start in \S+: \S+ \S+ UTC \[\d+\] (?:FATAL|PANIC): {2}could not locate a valid checkpoint record[^\n]*$/;
+  await expect(open(dataDir)).rejects.toThrow(reason);
 });
 
 test('can be closed while it fails to start', async () => {
