@@ -175,7 +175,7 @@ type Round = { outcomes: Sent[]; before: Health; turn: Renewed };
 
 /** One success is enough: any failure then concerns only its own event. */
 async function healthAfter(
-  { pool }: DeliveryParts,
+  { pool, isStopping }: DeliveryParts,
   endpoint: Leased,
   { outcomes, before, turn }: Round,
 ): Promise<Health> {
@@ -183,9 +183,11 @@ async function healthAfter(
   if (tried.length === 0) return before;
   const retryAfterSeconds = Math.max(...tried.map((outcome) => outcome.retryAfterSeconds ?? 0));
   if (tried.some(isSuccess)) {
-    if (before.failures > 0) await releaseWaiting(pool, endpoint, turn.now);
+    if (before.failures > 0) await releaseWaiting(pool, endpoint, turn.now, isStopping);
+    // If this process stops before everything is due, the next one goes on after its first success.
+    const isUnfinished = before.failures > 0 && isStopping();
     // A receiver that cannot keep up asks for a pause: it works, but gets fewer requests at a time.
-    return { failures: retryAfterSeconds > 0 ? 1 : 0, failingSince: null, retryAfterSeconds };
+    return { failures: isUnfinished || retryAfterSeconds > 0 ? 1 : 0, failingSince: null, retryAfterSeconds };
   }
   // An endpoint that had nothing to receive for days starts over.
   const isStillFailing =

@@ -162,8 +162,12 @@ const release = `update webhook_deliveries set due_at = $3
   where organization_id = $1 and ${lockedBatch(waiting, 'due_at')}`;
 
 /** The endpoint works again: what waits for its next attempt is due now. Any number of events may wait. */
-export const releaseWaiting = (pool: pg.Pool, { organizationId, id }: Target, now: string) =>
-  inBatches(pool, release, [organizationId, id, now]);
+export const releaseWaiting = (
+  pool: pg.Pool,
+  { organizationId, id }: Target,
+  now: string,
+  isStopping?: () => boolean,
+) => inBatches(pool, release, [organizationId, id, now], isStopping);
 
 /** When the next delivery is due, or can be recovered, and the current time. */
 const next = `select now()::timestamptz(3) as now, least(

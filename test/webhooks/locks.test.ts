@@ -642,10 +642,11 @@ describe('a lease', () => {
     if (!lease) throw new Error('There was nothing to take.');
     return lease;
   };
+  type Before = (text: string, values: unknown[]) => unknown;
   /** Before it sends a statement, something happens. */
-  const poolThat = (before: (text: string) => unknown) => ({
-    async query(statement: { text: string } | string, values?: unknown[]) {
-      await before(typeof statement === 'string' ? statement : statement.text);
+  const poolThat = (before: Before) => ({
+    async query(statement: { text: string } | string, values: unknown[] = []) {
+      await before(typeof statement === 'string' ? statement : statement.text, values);
       return typeof statement === 'string' ? database.pool.query(statement, values) : database.pool.query(statement);
     },
   });
@@ -674,11 +675,11 @@ describe('a lease', () => {
   });
 
   describe('of a process', () => {
-    type Work = { before?: (text: string) => unknown; stopsAfter?: number; round?: number };
+    type Work = { before?: Before; stopsAfter?: number; round?: number; failures?: number };
     type Respond = Parameters<Receiver['respond']>[0];
 
     /** Performs the work of a process that has leased an endpoint with three events due, and sends them one by one. */
-    async function deliver({ before = () => {}, stopsAfter = 9, round = 100 }: Work, how?: Respond) {
+    async function deliver({ before = () => {}, stopsAfter = 9, round = 100, failures = 0 }: Work, how?: Respond) {
       const receiver = await useReceiver();
       if (how) receiver.respond(how);
       const found = await scene({ url: receiver.url });
@@ -698,7 +699,7 @@ describe('a lease', () => {
         sender,
         onAttempt: () => {},
       };
-      await deliverTo(work as unknown as Parameters<typeof deliverTo>[0], lease);
+      await deliverTo(work as unknown as Parameters<typeof deliverTo>[0], { ...lease, failures });
       return { sent: receiver.received.length, earlier, left: await stored(), found };
     }
 
@@ -710,6 +711,22 @@ describe('a lease', () => {
       const pending = left.filter((row) => 'state' in row && row.state === 'pending');
       expect(pending).toHaveLength(2);
       expect(earlier).toEqual(expect.arrayContaining(pending));
+    });
+
+    test('that stops while it makes everything due that waits leaves the rest to the next process', async () => {
+      const many = `insert into webhook_deliveries
+          (organization_id, id, endpoint_id, type, record_id, happened_at, found_at, state, due_at)
+        select organization_id, gen_random_uuid(), endpoint_id, type, record_id, now(), now(), 'pending', now() + interval '1 hour'
+        from webhook_deliveries, generate_series(1, ${batchSize}) where organization_id = $1`;
+      const before = (text: string, [organizationId]: unknown[]) =>
+        text.includes('set state = r.state') && database.pool.query(many, [organizationId]);
+      const { found } = await deliver({ before, stopsAfter: 1, failures: 3 });
+      const text = `select failures, failing_since, (select count(*)::int from webhook_deliveries
+          where endpoint_id = e.id and due_at > now() + interval '30 minutes') as waiting
+        from webhook_endpoints e where id = $1`;
+      const { rows } = await database.pool.query(text, [found.target.id]);
+      // A failure, so that the first success makes the rest due.
+      expect(rows).toEqual([{ failures: 1, failing_since: null, waiting: 2 * batchSize }]);
     });
 
     test.each([
