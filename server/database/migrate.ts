@@ -19,8 +19,10 @@ export async function migrate({ pool, address }: Migrated, onProgress = (_line: 
   if (applied.has(to ?? '') || migrations.every(({ name }) => applied.has(name))) return [];
   const run = async (client: pg.ClientBase, { orm }: OpenedDatabase) => {
     await waitForMigrations(client, onProgress);
-    const done = await untilUnlocked(() => orm.migrator.up(to === undefined ? {} : { to }), onProgress);
-    return done.map(({ name }) => name);
+    const done: string[] = [];
+    orm.migrator.on('migrated', ({ name }) => void done.push(name));
+    await untilUnlocked(() => orm.migrator.up(to === undefined ? {} : { to }), onProgress);
+    return done;
   };
   return withConnection(address, run, await loadMigrator(pool));
 }
@@ -61,6 +63,8 @@ async function loadMigrator(pool: Database['pool']): Promise<Pick<Options, 'exte
     migrations: {
       migrationsList: (await Promise.all(list)).flat(),
       tableName: 'migrations',
+      // A migration that writes many rows does so in short transactions, so those before it must be committed.
+      allOrNothing: false,
       snapshot: false,
       silent: true,
     },
