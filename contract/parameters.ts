@@ -37,8 +37,8 @@ export function textParameter(max: number, schema: Schema, parse: Parse<string> 
   return parameter<string>(max, parse, { type: 'string', minLength: 1, maxLength: max, ...schema });
 }
 
-/** Searches ignore all other punctuation. */
-const searched = /[^\p{P}]|[%_@#&*]/u;
+/** Searches ignore all other punctuation, and what is invisible. */
+const searched = /[^\p{P}\p{Default_Ignorable_Code_Point}\u0640\u2044\u2212]|[%_@#&*]/u;
 
 /** A comma ends a word even if no space follows it. A dash or slash alone is not a word. */
 export const wordsIn = (q: string): string[] =>

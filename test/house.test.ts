@@ -301,6 +301,7 @@ const managerFiles = [
 const executes = [
   'server/database/tenant.ts', // where it is defined
   'server/database/statement.ts', // a message of PostgreSQL's protocol, on a connection
+  'server/database/migrations/20261202-search-texts.ts', // reads and writes rows, page by page
   'server/accounts/credentials.ts', // deletes passwords and links in the transaction that removes the member
   'server/accounts/two-factor.ts', // the same
 ];

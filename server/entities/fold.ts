@@ -1,6 +1,7 @@
 /**
  * Folds text for search and order, in the application, so that neither depends on the locale of the database. Case,
- * accents and width do not count, special letters are spelled out, and all apostrophes and all dashes are alike.
+ * accents, width and invisible characters do not count, special letters are spelled out, and all apostrophes, all dashes
+ * and all slashes are alike. A change needs a migration: see 20261202-search-texts.
  */
 const spelled: Readonly<Record<string, string>> = {
   ß: 'ss',
@@ -12,23 +13,50 @@ const spelled: Readonly<Record<string, string>> = {
   ð: 'd',
   þ: 'th',
   ı: 'i',
+  ŋ: 'n',
+  // With strokes and hooks, which NFKD leaves.
+  ƀ: 'b',
+  ɓ: 'b',
+  ȼ: 'c',
+  ɗ: 'd',
+  ɇ: 'e',
+  ǥ: 'g',
+  ħ: 'h',
+  ɨ: 'i',
+  ɉ: 'j',
+  ƙ: 'k',
+  ƚ: 'l',
+  ɵ: 'o',
+  ɍ: 'r',
+  ŧ: 't',
+  ⱦ: 't',
+  ʉ: 'u',
+  ƴ: 'y',
+  ɏ: 'y',
+  ƶ: 'z',
+  ⱥ: 'a',
   // Final sigma: a search for the beginning of a word may end with it, where the whole word has σ.
   ς: 'σ',
 };
+const spelledLetters = new RegExp(`[${Object.keys(spelled).join('')}]`, 'g');
 
 /** Folding ASCII without a backtick, as most texts are, only changes case; any other text costs ten times as much. */
 const isPlain = (value: string): boolean => /^[\t\n -_a-~]*$/.test(value);
 
 export function fold(value: string): string {
   if (isPlain(value)) return value.toLowerCase();
-  return value
-    .replaceAll('\u00B4', "'") // NFKD would make it a space with an accent.
-    .normalize('NFKD')
-    .replaceAll(/\p{M}+/gu, '')
-    .toLowerCase()
-    .replaceAll(/[ßłøæœđðþıς]/g, (letter) => spelled[letter] ?? letter)
-    .replaceAll(/[\u2018\u2019\u201A\u201B\u02BC\u02B9`]/g, "'")
-    .replaceAll(/\p{Pd}/gu, '-');
+  return (
+    value
+      .replaceAll('\u00B4', "'") // NFKD would make it a space with an accent.
+      .normalize('NFKD')
+      // U+0640 stretches an Arabic word.
+      .replaceAll(/[\p{M}\p{Default_Ignorable_Code_Point}\u0640]+/gu, '')
+      .toLowerCase()
+      .replaceAll(spelledLetters, (letter) => spelled[letter] ?? letter)
+      .replaceAll(/[\u2018-\u201B\u2032\u2035\u02B9\u02BB-\u02BF\u02C8\u02CA\u02CB\uA78C`]/g, "'")
+      .replaceAll(/[\p{Pd}\u2212\u02D7]/gu, '-')
+      .replaceAll(/[\u2044\u2215]/g, '/')
+  );
 }
 
 const umlauts: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue' };

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { wordsIn } from '../../contract/parameters.ts';
 import { batchSize } from '../../server/database/batches.ts';
 import { searchForms } from '../../server/entities/fold.ts';
+import { lists, queryOf } from '../contract.ts';
 import { proposal, storedIdOf } from '../records.ts';
 import { statementsDuring } from '../statements.ts';
 import { useWorld } from '../world.ts';
@@ -47,6 +48,48 @@ test('punctuation that a search looks for is a word, in any width', () => {
   const sought = characters.filter((one) => /[^\P{P},]/u.test(one) && searchForms(one).some(Boolean));
   expect(sought).toEqual(expect.arrayContaining(['%', '_', '@', '#', '&', '*', '％', '＠', '＃', '＆', '＊']));
   expect(sought.filter((one) => wordsIn(one).length === 0)).toEqual([]);
+});
+
+/** Texts as they are pasted, exported or typed, and in the plainest letters. */
+const spellings = {
+  'K\u00ADo\u034Fr\u061Cv\u115Fi\u180En\u200Bk\u200Co\u200Dr\u200Ev\u200Fi\u202Bn': 'korvinkorvin',
+  'K\u2060o\u2066r\u3164v\uFE0Fi\uFEFFn\uFFA0k\u{E0001}o\u{E0100}r': 'korvinkor',
+  محـــمد: 'محمد',
+  'Ħaż-Żabbar': 'haz-zabbar',
+  Ŧuođđarŋa: 'tuoddarna',
+  'Ɓalarabe Ɗanƙwai Ƴau': 'balarabe dankwai yau',
+  ȺɃȻɆǤƗɈȽƟɌȾɄɎƵ: 'abcegijlortuyz',
+  '24⁄7∕365': '24/7/365',
+  'A−B‐C‑D–E—F－G⁻H': 'a-b-c-d-e-f-g-h',
+  'K’eʼaʹl′a`k´eʻaʿl‘aꞌk＇e': "k'e'a'l'a'k'e'a'l'a'k'e",
+};
+
+/** How a record with this name, or title, is stored. */
+const named: Record<string, (tenant: Tenant, name: string) => Promise<unknown>> = {
+  '/v1/customers': (tenant, name) => tenant.client.customers.create({ name }),
+  '/v1/proposals': (tenant, title) => proposal(tenant, { title }),
+  '/v1/items': (tenant, name) => tenant.client.items.create({ type: 'service', name, unitPrice: '1' }),
+};
+
+test.each(lists.filter((list) => queryOf(list).some(({ name }) => name === 'q')))(
+  'GET $path?q= finds every spelling by every other one',
+  async ({ path }) => {
+    for (const [odd, plain] of Object.entries(spellings)) {
+      const tenant = await world.organization();
+      for (const name of [odd, plain]) await named[path]?.(tenant, name);
+      for (const q of [odd, plain]) {
+        const { body } = await tenant.call('GET', `${path}?q=${encodeURIComponent(q)}`);
+        expect(body.data, JSON.stringify([odd, q])).toHaveLength(2);
+      }
+    }
+  },
+);
+
+test('what is folded already stays as it is, so stored texts can be folded again', () => {
+  const characters = Array.from({ length: 0x20000 }, (_, code) => String.fromCodePoint(code));
+  const forms = searchForms(characters.join('\n'));
+  expect(forms).toHaveLength(2);
+  for (const form of forms) expect(searchForms(form).join('\n') === form).toBe(true);
 });
 
 describe('GET /v1/customers?q=', () => {
@@ -127,8 +170,21 @@ describe('GET /v1/customers?q=', () => {
       ['germany trujillo', []],
       ['***', []],
       ['. , ;', []],
+      ['\u0640', []],
+      ['\u2212 . \u200B', []],
+      ['alfreds \u200B berlin', ['alfreds']],
     ];
     for (const [q, expected] of cases) expect(await found(tenant, q), q).toEqual(expected);
+  });
+
+  test('a q of invisible characters is as empty as an empty one, and they do not count as words', async () => {
+    const tenant = await world.organization();
+    const errorsOf = async (q: string) =>
+      (await tenant.call('GET', `/v1/customers?q=${encodeURIComponent(q)}`)).body.errors;
+    expect(await errorsOf('')).toHaveLength(1);
+    expect(await errorsOf('\u200B \uFEFF')).toEqual(await errorsOf(''));
+    const words = `a ${'\u200B \u2212 '.repeat(9)} b`;
+    expect((await tenant.call('GET', `/v1/customers?q=${encodeURIComponent(words)}`)).status).toBe(200);
   });
 
   test('phone finds the same numbers', async () => {

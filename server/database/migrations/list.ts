@@ -25,4 +25,5 @@ export const migrations = [
   { name: '20261129-times', load: () => import('./20261129-times.ts') },
   { name: '20261130-ended-memberships', load: () => import('./20261130-ended-memberships.ts') },
   { name: '20261201-change-indexes', load: () => import('./20261201-change-indexes.ts') },
+  { name: '20261202-search-texts', load: () => import('./20261202-search-texts.ts') },
 ] as const satisfies Listed[];
