@@ -11,14 +11,14 @@ const never = () => false;
  * be millions. Returns the number of rows.
  */
 export async function inBatches(
-  pool: pg.Pool,
+  client: Pick<pg.ClientBase, 'query'>,
   text: string,
   values: readonly unknown[],
   isStopping = never,
 ): Promise<number> {
   let total = 0;
   for (;;) {
-    const rowCount = (await pool.query(text, [...values])).rowCount ?? 0;
+    const rowCount = (await client.query(text, [...values])).rowCount ?? 0;
     total += rowCount;
     if (rowCount < batchSize || isStopping()) return total;
   }

@@ -153,9 +153,12 @@ export async function writeResults(client: Client, { organizationId, id }: Targe
   if (waiting.length > 0) await client.query(postpone, values);
 }
 
-/** Up to a batch of an endpoint's deliveries, in the order of an index. */
+/**
+ * Up to a batch of an endpoint's deliveries, in the order of an index. With `coalesce`, they are locked by their ids:
+ * without statistics, PostgreSQL would read all that meet the condition, for each batch.
+ */
 export const lockedBatch = (condition: (row: string) => string, order: 'due_at' | 'found_at') =>
-  locked(`l.endpoint_id = $2 and ${condition('l')} and l.id = any(array(select b.id from webhook_deliveries b
+  locked(`coalesce(${condition('l')}, false) and l.id = any(array(select b.id from webhook_deliveries b
     where b.organization_id = $1 and b.endpoint_id = $2 and ${condition('b')} order by b.${order} limit ${batchSize}))`);
 const waiting = (row: string) => `${row}.state = 'pending' and ${row}.due_at > $3`;
 const release = `update webhook_deliveries set due_at = $3
@@ -163,11 +166,11 @@ const release = `update webhook_deliveries set due_at = $3
 
 /** The endpoint works again: what waits for its next attempt is due now. Any number of events may wait. */
 export const releaseWaiting = (
-  pool: pg.Pool,
+  client: Client,
   { organizationId, id }: Target,
   now: string,
   isStopping?: () => boolean,
-) => inBatches(pool, release, [organizationId, id, now], isStopping);
+) => inBatches(client, release, [organizationId, id, now], isStopping);
 
 /** When the next delivery is due, or can be recovered, and the current time. */
 const next = `select now()::timestamptz(3) as now, least(

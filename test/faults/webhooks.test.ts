@@ -11,7 +11,7 @@ import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { Database } from '../../server/database/orm.ts';
 import { importFile } from '../../server/import/import-file.ts';
-import { addDeliveries, claimDue } from '../../server/webhooks/deliveries.ts';
+import { addDeliveries, claimDue, releaseWaiting } from '../../server/webhooks/deliveries.ts';
 import { hasRedis, startRedis } from '../redis.ts';
 import { withFile } from '../import/importing.ts';
 import { allow, authSecret } from '../webhooks/scene.ts';
@@ -332,6 +332,13 @@ describe('a burst', () => {
     expect(await claimDue(client, target, { now, limit: 50 })).toHaveLength(50);
     await addDeliveries(client, target.organizationId, { foundAt: now, deliveries: updates(target.id, now) });
     expect(await reads()).toBeLessThan(20_000);
+  });
+
+  test('is made due without reading all that waits for each batch, even before the first statistics', async () => {
+    const { client, target, reads } = await empty();
+    await client.query(pendingFor(20_000), [target.organizationId, target.id]);
+    expect(await releaseWaiting(client, target, '2020-01-01T00:00:00Z')).toBe(20_000);
+    expect(await reads()).toBeLessThan(100_000);
   });
 
   test('is replaced by newer events without reading it more than once for each, even before the first statistics', async () => {
