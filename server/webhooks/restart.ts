@@ -50,8 +50,8 @@ export async function hasten(
   }
 }
 
-/** Locks up to a batch of the deliveries that meet a condition. */
+/** Locks up to a batch of the deliveries that meet a condition; by their ids because of `coalesce`, as in lockedBatch(). */
 export const lockBatch = (condition: string) => `select id from webhook_deliveries where organization_id = ?
-  and ${condition} and id = any(array(select id from webhook_deliveries
+  and coalesce(${condition}, false) and id = any(array(select id from webhook_deliveries
     where organization_id = ? and endpoint_id = ? and ${condition} limit ${batchSize})) order by id for update`;
 const lockWaiting = lockBatch("state = 'pending' and due_at > ?");

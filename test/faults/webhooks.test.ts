@@ -7,11 +7,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openEmbeddedPostgres } from '../../server/embedded/postgres.ts';
+import { batchSize } from '../../server/database/batches.ts';
 import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { Database } from '../../server/database/orm.ts';
 import { importFile } from '../../server/import/import-file.ts';
 import { addDeliveries, claimDue, releaseWaiting } from '../../server/webhooks/deliveries.ts';
+import { lockBatch } from '../../server/webhooks/restart.ts';
 import { hasRedis, startRedis } from '../redis.ts';
 import { withFile } from '../import/importing.ts';
 import { allow, authSecret } from '../webhooks/scene.ts';
@@ -339,6 +341,18 @@ describe('a burst', () => {
     await client.query(pendingFor(20_000), [target.organizationId, target.id]);
     expect(await releaseWaiting(client, target, '2020-01-01T00:00:00Z')).toBe(20_000);
     expect(await reads()).toBeLessThan(100_000);
+  });
+
+  test('is locked for a change without reading all that waits, even before the first statistics', async () => {
+    const { client, target, reads } = await empty();
+    const { organizationId, id } = target;
+    await client.query(pendingFor(20_000), [organizationId, id]);
+    let parameters = 0;
+    const text = lockBatch("state = 'pending' and due_at > ?").replaceAll('?', () => `$${(parameters += 1)}`);
+    const past = '2020-01-01T00:00:00Z';
+    const { rowCount } = await client.query(text, [organizationId, past, organizationId, id, past]);
+    expect(rowCount).toBe(batchSize);
+    expect(await reads()).toBeLessThan(15_000);
   });
 
   test('is replaced by newer events without reading it more than once for each, even before the first statistics', async () => {
