@@ -7,6 +7,7 @@ import { migrations } from '../../server/database/migrations/list.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import { runCommand } from '../command.ts';
 import { administer, ownDatabase } from '../database.ts';
+import { statementsDuring } from '../statements.ts';
 
 /** Name → SHA-256 of the file, in the order in which they run. A release adds its own. */
 const published = [
@@ -59,6 +60,21 @@ test('moves a createdAt after the last change back to that change', async () => 
     await migrate(database);
     const { rows } = await database.pool.query('select created_at = updated_at as mended, revision from items');
     expect(rows).toEqual([{ mended: true, revision: 1 }]);
+  } finally {
+    await database.orm.close();
+    await drop();
+  }
+});
+
+test('folds texts without a transaction around all of them, which would hold back syncs and webhooks', async () => {
+  const { url, drop } = await ownDatabase();
+  const database = await openDatabase({ url });
+  try {
+    await migrate(database);
+    await database.pool.query(`delete from migrations where name = '20261202-search-texts'`);
+    const texts = (await statementsDuring(() => migrate(database))).map(({ text }) => text);
+    expect(texts).toContain('select id from organizations');
+    expect(texts.filter((text) => /^(?:begin|start)/i.test(text))).toEqual([]);
   } finally {
     await database.orm.close();
     await drop();
