@@ -121,7 +121,7 @@ export async function expectSound(page: Page): Promise<void> {
       await page.setViewportSize(size);
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       // Colors change gradually, and earlier changes may still be in progress.
-      await evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
+      await evaluate(twoFrames);
       await evaluate('Promise.all(document.getAnimations().map((each) => each.finish()))');
       if (process.env.SHOTS) {
         const file = `${String(shots).padStart(3, '0')}-${name.replaceAll(/\W+/g, '-').slice(1, 60)}`;
@@ -139,6 +139,12 @@ export async function expectSound(page: Page): Promise<void> {
   expect(await evaluate(unclaimedPasswords), `${name}: passwords without an account`).toEqual([]);
   await devtools.detach();
 }
+
+/** On a busy machine, the browser may stop drawing: then the wait has an end, too. */
+const twoFrames = `new Promise((resolve) => {
+  requestAnimationFrame(() => requestAnimationFrame(resolve));
+  setTimeout(resolve, 10_000);
+})`;
 
 /** Forms with a password that do not tell password managers whose it is. An API key is not a password. */
 const unclaimedPasswords = `[...document.querySelectorAll('form:has([autocomplete$=-password]):not(:has([autocomplete=username]))')]
