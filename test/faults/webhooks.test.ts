@@ -287,14 +287,16 @@ const updates = (endpointId: string, happenedAt: string) =>
   }));
 
 describe('a burst', () => {
-  /** An endpoint without deliveries, and how many rows and index entries have been read. */
+  /** An endpoint without deliveries, and how many rows and index entries have been read: no service reads any. */
   async function empty() {
     const { url, drop } = await migratedDatabase();
     cleanups.push(drop);
-    const service = await startService(url, quick);
-    cleanups.push(service.close);
-    const { pool } = service.database;
-    const target = { organizationId: service.organization.id, id: randomUUID() };
+    const database = await openDatabase({ url });
+    cleanups.push(() => database.orm.close());
+    await migrate(database);
+    const { pool } = database;
+    const { organization } = await issueKeys(database, 0);
+    const target = { organizationId: organization.id, id: randomUUID() };
     await pool.query(
       `insert into webhook_endpoints (organization_id, id, name, url, events, secrets) values ($1, $2, 'E', '', '{}', '[]')`,
       [target.organizationId, target.id],
