@@ -29,8 +29,8 @@ export function parserOf(route: AppRoute): (input: Input) => Parsed {
     const params = checkParams(input.params ?? {});
     if (!params.success) throw new Problem('not_found', { record: 'record' });
     const further = ignoredHeaders(undeclared, input.headers ?? {});
-    if (hasConflicts) further.push(...conflictErrors(route, input));
     const query = checkQuery(input.query ?? {});
+    if (hasConflicts) further.push(...conflictErrors(route, input, query.data ?? input.query));
     const headers = checkHeaders(input.headers ?? {});
     const body = checkBody(input.body);
     if (!query.success || !headers.success || !body.success || further.length > 0) {
@@ -49,9 +49,12 @@ const ignoredHeaders = (names: readonly string[], headers: object): ProblemError
     .filter((name) => Object.hasOwn(headers, name))
     .map((field) => requestError('header', field, 'is not supported by this operation'));
 
-/** What `onConflict` needs from other parts of the request, which the schema of one part cannot check. */
-function conflictErrors(route: AppRoute, { query = {}, headers = {}, body }: Input): ProblemError[] {
-  const onConflict: unknown = Reflect.get(query, 'onConflict');
+/**
+ * What `onConflict` needs from other parts of the request, which the schema of one part cannot check. `query` is as the
+ * handler gets it, because its schema trims the value.
+ */
+function conflictErrors(route: AppRoute, { headers = {}, body }: Input, query: unknown): ProblemError[] {
+  const onConflict: unknown = Reflect.get(Object(query), 'onConflict');
   const externalId: unknown = Reflect.get(Object(body), 'externalId') ?? '';
   const ifMatch: unknown = Reflect.get(headers, 'if-match');
   const errors: ProblemError[] = [];

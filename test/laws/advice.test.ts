@@ -405,6 +405,9 @@ test('what onConflict, If-Match and a new customer need is reported with everyth
     ['', { notes: 5 }, { 'if-match': '"x"' }, ['400', 'header if-match', 'body notes', 'body name']],
     ['', { externalId: 'E', notes: 5 }, { 'if-match': '*' }, ['422', 'body notes', 'body name']],
     ['?onConflict=update', { externalId: 'E', notes: 5 }, {}, ['422', 'body notes']],
+    ['?onConflict=%20update', { name: 'x' }, {}, ['400', 'query onConflict']],
+    ['?onConflict=return+', { name: 'x' }, {}, ['400', 'query onConflict']],
+    ['?onConflict=update%20', { externalId: 'E', notes: 5 }, { 'if-match': '"x"' }, ['422', 'body notes']],
     ['', null, {}, ['422', 'body ']],
   ];
   for (const [query, sent, headers, expected] of rows) {
